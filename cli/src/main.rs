@@ -1,0 +1,2 @@
+//! The `clinker` binary.
+fn main() {}

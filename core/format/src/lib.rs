@@ -1,0 +1,28 @@
+//! The format contract: what a format crate implements, and what the host gives it.
+//!
+//! Data flows in one direction each way. Reading: the host opens a file, undoes compression and hands the bytes to a
+//! [`Cutter`], which cuts them into [`Block`]s of whole records in order; a [`Decoder`] turns any block into columns of
+//! cells on any thread. Writing: an [`Encoder`] turns projected columns into the bytes of records on any thread; a
+//! [`Writer`] puts those bytes between its framing, in order.
+//!
+//! A format knows no pipeline, no configuration syntax, no dead-letter file and no thread. It registers itself with
+//! [`registry::Registration`] and is found by name only.
+
+pub mod charset;
+pub mod descriptor;
+pub mod input;
+pub mod options;
+pub mod read;
+pub mod registry;
+pub mod write;
+
+pub use descriptor::{Descriptor, ReadCapabilities, WriteCapabilities};
+pub use options::{OptionFault, OptionKind, OptionSpec, OptionValue, Options};
+pub use read::{
+    Block, BlockBound, Cutter, Decoded, Decoder, Fault, FileIdentity, InputField, OpenFile, ReadFactory, ReadRequest,
+    RejectedRow,
+};
+pub use registry::{Format, Registration};
+pub use write::{
+    Encoded, Encoder, JoinConflict, JoinRule, OutputColumn, OutputRows, RefusedRow, WriteFactory, WriteRequest, Writer,
+};

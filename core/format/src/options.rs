@@ -1,0 +1,105 @@
+//! Format options: declared once, from which parsing, checking and help are made.
+
+/// The shape of an option's value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OptionKind {
+    /// Any text.
+    Text,
+    /// `true` or `false`.
+    Bool,
+    /// One of the listed words.
+    Word(&'static [&'static str]),
+    /// Bytes: an integer, or text with a decimal suffix `B`, `KB`, `MB`, `GB`.
+    Size,
+    /// An integer in a range, both ends included.
+    Integer {
+        /// Smallest value.
+        min: u64,
+        /// Largest value.
+        max: u64,
+    },
+}
+
+/// One option of a reader or a writer.
+#[derive(Debug)]
+pub struct OptionSpec {
+    /// Its key under `options:`.
+    pub key: &'static str,
+    /// Shape of its value.
+    pub kind: OptionKind,
+    /// The default as a user would write it; empty when there is none.
+    pub default: &'static str,
+    /// What it does, one sentence.
+    pub doc: &'static str,
+}
+
+/// A value of the shape its [`OptionSpec`] asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptionValue {
+    /// For `Text` and `Word`.
+    Text(String),
+    /// For `Bool`.
+    Bool(bool),
+    /// For `Size` (bytes) and `Integer`.
+    Number(u64),
+}
+
+/// The options a user gave; absent ones are not in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    given: Vec<(&'static str, OptionValue)>,
+}
+
+impl Options {
+    /// Sets an option. The caller has checked key and shape against the descriptor.
+    pub fn set(&mut self, key: &'static str, value: OptionValue) {
+        self.given.retain(|(given, _)| *given != key);
+        self.given.push((key, value));
+    }
+
+    /// The given options, in the order they were set.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &OptionValue)> {
+        self.given.iter().map(|(key, value)| (*key, value))
+    }
+
+    fn get(&self, key: &str) -> Option<&OptionValue> {
+        self.given.iter().find(|(given, _)| *given == key).map(|(_, value)| value)
+    }
+
+    /// A text or word option.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        match self.get(key) {
+            Some(OptionValue::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A switch.
+    pub fn bool(&self, key: &str) -> Option<bool> {
+        match self.get(key) {
+            Some(OptionValue::Bool(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// A size in bytes, or an integer.
+    pub fn number(&self, key: &str) -> Option<u64> {
+        match self.get(key) {
+            Some(OptionValue::Number(value)) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+/// What is wrong with an option, found by the format's own checks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OptionFault {
+    /// The option; empty when the fault concerns the whole declaration.
+    pub key: &'static str,
+    /// The diagnostic code.
+    pub code: &'static str,
+    /// Message naming the value and the rule.
+    pub message: String,
+    /// The way out, when one is known.
+    pub help: Option<String>,
+}

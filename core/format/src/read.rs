@@ -1,0 +1,156 @@
+//! The reading half of the contract.
+
+use std::io;
+use std::sync::Arc;
+
+use arrow_buffer::Buffer;
+use clinker_record::{TextCells, Type};
+
+use crate::Options;
+use crate::input::BlockInput;
+
+/// A declared column as a format sees it.
+#[derive(Clone, Debug)]
+pub struct InputField {
+    /// The input field it reads (`source_name`).
+    pub input_name: Arc<str>,
+    /// The name it is exposed under.
+    pub exposed_name: Arc<str>,
+    /// Its declared type (of one element when `multiple`).
+    pub ty: Type,
+    /// Whether it holds several values.
+    pub multiple: bool,
+}
+
+/// What a format is asked to read.
+pub struct ReadRequest<'a> {
+    /// The given options, checked against the descriptor.
+    pub options: &'a Options,
+    /// The declared columns.
+    pub fields: &'a [InputField],
+}
+
+/// One input file, for messages.
+#[derive(Clone, Debug)]
+pub struct FileIdentity {
+    /// The Source's node name.
+    pub source: Arc<str>,
+    /// The file as `$source.file` shows it.
+    pub shown: Arc<str>,
+}
+
+/// A format with its options bound: opens files.
+pub trait ReadFactory: Send + Sync {
+    /// Opens one file: reads what it needs to know the columns, nothing of the body.
+    ///
+    /// # Errors
+    /// Corruption in front of the body (a broken header, a wrong character set), or an I/O failure.
+    fn open(&self, file: &FileIdentity, input: &mut BlockInput) -> Result<OpenFile, Fault>;
+}
+
+/// A file that was opened.
+pub struct OpenFile {
+    /// Names of the columns the file has, in its order.
+    pub columns: Vec<Arc<str>>,
+    /// Whether the order of `columns` is the file's own (a header) and later files may differ in order.
+    pub named_by_file: bool,
+    /// Cuts the rest of the file.
+    pub cutter: Box<dyn Cutter>,
+    /// Decodes its blocks.
+    pub decoder: Arc<dyn Decoder>,
+}
+
+/// How large a block may become. It always holds at least one record.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockBound {
+    /// At most this many body rows.
+    pub rows: usize,
+    /// No further record is added once the block has this many bytes.
+    pub bytes: usize,
+}
+
+/// Sequential and exact: bytes to blocks of whole records.
+pub trait Cutter: Send {
+    /// The next block, or `None` at the end of the file. A block ends only where a record ends beyond doubt.
+    ///
+    /// # Errors
+    /// Corruption takes its place in the stream: the records before it were returned in earlier blocks.
+    fn cut(&mut self, input: &mut BlockInput, bound: BlockBound) -> Result<Option<Block>, Fault>;
+}
+
+/// Whole records as they stand in the file.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The bytes, from the first record's first byte on.
+    pub data: Buffer,
+    /// Body rows in it. Blank lines and the like are none.
+    pub rows: u32,
+    /// 1-based number in the file of its first body row.
+    pub first_row: u64,
+    /// 1-based physical line (record, segment: what the format counts) its first byte stands on.
+    pub first_line: u64,
+    /// Offset in the (decompressed) file of its first byte.
+    pub offset: u64,
+}
+
+/// Stateless: one block to columns of cells, the same on any thread and in any order.
+pub trait Decoder: Send + Sync {
+    /// Decodes the wanted columns (positions in [`OpenFile::columns`]).
+    fn decode(&self, block: &Block, wanted: &[usize]) -> Decoded;
+}
+
+/// What a block holds.
+#[derive(Debug)]
+pub struct Decoded {
+    /// One column of cells for each wanted column, holding the accepted rows only.
+    pub cells: Vec<TextCells>,
+    /// Number of accepted rows.
+    pub rows: usize,
+    /// Block positions of the accepted rows; `None` when every row of the block was accepted.
+    pub accepted: Option<Vec<u32>>,
+    /// The rows that were not, in order.
+    pub rejected: Vec<RejectedRow>,
+}
+
+/// A bounded row whose form is wrong: a row of its own with its exact bytes.
+#[derive(Clone, Debug)]
+pub struct RejectedRow {
+    /// Position in the block.
+    pub row: u32,
+    /// The code of the fault.
+    pub code: &'static str,
+    /// Physical line, 1-based.
+    pub line: u64,
+    /// Byte offset in the file of the offending construct.
+    pub offset: u64,
+    /// What was expected and found, one line.
+    pub reason: String,
+    /// The row's text without its terminator, by `clinker_record::text`'s raw-row rule.
+    pub raw: String,
+}
+
+/// What ends the reading of a file.
+#[derive(Debug)]
+pub enum Fault {
+    /// The input breaks the format beyond recovery.
+    Corruption {
+        /// The code of the fault.
+        code: &'static str,
+        /// Physical line, 1-based; 0 when unknown.
+        line: u64,
+        /// Byte offset in the file where the offending construct starts.
+        offset: u64,
+        /// The construct, what was expected and what was found; names the option when a limit was crossed.
+        reason: String,
+        /// The way out.
+        help: Option<String>,
+    },
+    /// The bytes could not be had.
+    Io(io::Error),
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Fault::Io(error)
+    }
+}

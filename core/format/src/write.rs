@@ -1,0 +1,125 @@
+//! The writing half of the contract.
+
+use std::io;
+use std::sync::Arc;
+
+use clinker_record::{Category, Column, Type};
+
+use crate::Options;
+
+/// What an array does when a value contains the delimiter it is joined with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinConflict {
+    /// The record is refused.
+    Error,
+    /// The escape character is put before delimiters and escape characters.
+    Escape,
+    /// The whole array becomes a JSON array.
+    EncodeJson,
+}
+
+/// How one multi-value column is joined into a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JoinRule {
+    /// Output column.
+    pub field: Arc<str>,
+    /// Put between the values.
+    pub delimiter: String,
+    /// What happens on a collision.
+    pub on_conflict: JoinConflict,
+    /// The escape of [`JoinConflict::Escape`].
+    pub escape: String,
+}
+
+/// A column of an output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputColumn {
+    /// The name it is written under.
+    pub name: Arc<str>,
+    /// Its type, as far as it is known when the plan is made.
+    pub ty: Type,
+}
+
+/// What a format is asked to write.
+pub struct WriteRequest<'a> {
+    /// The given options, checked against the descriptor.
+    pub options: &'a Options,
+    /// Whether names are written (`include_header`).
+    pub header: bool,
+    /// The given `join_values` entries; a column without one uses `;` and `error`.
+    pub joins: &'a [JoinRule],
+}
+
+/// A format with its options bound: makes encoders and writers.
+pub trait WriteFactory: Send + Sync {
+    /// The stateless half, shared by all threads.
+    fn encoder(&self) -> Arc<dyn Encoder>;
+    /// The sequential half, one for each output file.
+    fn writer(&self) -> Box<dyn Writer>;
+    /// Whether a row can be refused because the output's character set lacks a character.
+    fn may_lack_characters(&self) -> bool;
+}
+
+/// Rows to be written: projected, in the output's column order.
+pub struct OutputRows<'a> {
+    /// Output names.
+    pub names: &'a [Arc<str>],
+    /// One column a name, each `rows` long.
+    pub columns: &'a [Column],
+    /// Number of rows.
+    pub rows: usize,
+}
+
+/// Stateless: columns to the bytes of records, the same on any thread and in any order.
+pub trait Encoder: Send + Sync {
+    /// Appends the bytes of the rows. A refused row leaves no byte. After a row whose refusal is fatal no further row
+    /// is encoded.
+    fn encode(&self, rows: &OutputRows<'_>, out: &mut Encoded);
+}
+
+/// The bytes of records.
+#[derive(Debug, Default)]
+pub struct Encoded {
+    /// Records one after another.
+    pub bytes: Vec<u8>,
+    /// End of each record in `bytes`.
+    pub ends: Vec<u32>,
+    /// The rows that were not written, in order.
+    pub refused: Vec<RefusedRow>,
+}
+
+/// A row that cannot be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RefusedRow {
+    /// Position among the rows given.
+    pub row: u32,
+    /// The code.
+    pub code: &'static str,
+    /// Category of its dead letter; `None` when the refusal ends the run (a write failure).
+    pub category: Option<Category>,
+    /// Output column.
+    pub column: Arc<str>,
+    /// The offending value.
+    pub value: String,
+    /// What is wrong, one line.
+    pub reason: String,
+}
+
+/// Sequential: framing around encoded records. It never sorts, holds documents or opens files.
+pub trait Writer: Send {
+    /// Called once, with the column set, before any record; writes the preamble (a header line).
+    ///
+    /// # Errors
+    /// Only those of `out`.
+    fn columns(&mut self, names: &[Arc<str>], out: &mut dyn io::Write) -> io::Result<()>;
+    /// Places encoded records.
+    ///
+    /// # Errors
+    /// Only those of `out`.
+    fn records(&mut self, encoded: &Encoded, out: &mut dyn io::Write) -> io::Result<()>;
+    /// Called once, last: closes what is open.
+    ///
+    /// # Errors
+    /// Only those of `out`.
+    fn finish(&mut self, out: &mut dyn io::Write) -> io::Result<()>;
+}

@@ -1,0 +1,27 @@
+//! Records in columns: types, values, batches, the one cast, origins and failures.
+//!
+//! A [`Batch`] holds rows as Arrow columns. Decoders deliver [`TextCells`] or native columns; [`cast`] (admission)
+//! turns them into columns of declared types or says which rows do not fit. A row that fails is one [`Failure`]
+//! with a reason, travelling beside the batch it came from.
+
+pub mod batch;
+pub mod cast;
+pub mod cells;
+pub mod column;
+pub mod datetime;
+pub mod decimal;
+pub mod failure;
+pub mod json;
+pub mod origin;
+pub mod text;
+pub mod types;
+pub mod value;
+
+pub use batch::{Batch, Schema, SchemaRef, Widened};
+pub use cells::{CellRef, TextCells};
+pub use column::Column;
+pub use decimal::Decimal;
+pub use failure::{Category, Failure};
+pub use origin::{Origin, OriginRun};
+pub use types::{Kind, Type};
+pub use value::Value;

@@ -1,0 +1,1 @@
+//! The csv format.
