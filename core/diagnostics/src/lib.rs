@@ -9,4 +9,5 @@ pub mod render;
 mod report;
 
 pub use nearest::{nearest, suggestion};
+pub use render::{Style, render};
 pub use report::{Diagnostic, Label, Severity, SourceText, Span};
