@@ -17,6 +17,9 @@ pub mod text;
 pub mod types;
 pub mod value;
 
+#[cfg(test)]
+mod testing;
+
 pub use batch::{Batch, Schema, SchemaRef, Widened};
 pub use cells::{CellRef, TextCells};
 pub use column::Column;
