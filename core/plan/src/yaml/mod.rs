@@ -1,0 +1,139 @@
+//! YAML with exact places: a tree of our own over parser events.
+//!
+//! [`Document::read`] substitutes environment references, parses under the budgets and keeps what diagnostics need:
+//! the authored text, the map from substituted text back to it, and for each scalar its style, from which an offset
+//! in the scalar's content is found again in the file.
+
+mod content;
+mod parse;
+mod scalar;
+mod substitute;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::sync::Arc;
+
+use clinker_diagnostics::{Diagnostic, SourceText, Span};
+
+pub(crate) use scalar::Core;
+pub(crate) use tree::{Entry, Node, NodeKind, Scalar, Style};
+
+use substitute::SourceMap;
+
+/// Largest document, checked before parsing.
+pub(crate) const MAX_BYTES: usize = 32 << 20;
+
+/// The text a tree was read from, and how to find places of the tree in what its author wrote.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// The authored text.
+    pub source: Arc<SourceText>,
+    /// The text that was parsed: after substitution.
+    pub text: String,
+    map: SourceMap,
+}
+
+impl Place {
+    /// The authored range of a range of the parsed text.
+    pub fn authored(&self, span: Span) -> Span {
+        self.map.authored(span)
+    }
+
+    /// Whether lines of the parsed text are lines of the authored one, so that a snippet can be trusted.
+    pub fn anchored(&self) -> bool {
+        !self.map.shifts_lines()
+    }
+
+    /// The text of a scalar as its author wrote it, where a substituted value stands in it; else its content.
+    pub fn shown(&self, node: &Node) -> String {
+        match &node.kind {
+            NodeKind::Scalar(scalar) if !self.map.substituted(node.span) => scalar.text.to_string(),
+            NodeKind::Scalar(_) => {
+                let span = self.authored(node.span);
+                self.source.text[span.start..span.end].trim_matches(['"', '\'']).to_string()
+            }
+            NodeKind::List(_) => "a list".to_string(),
+            NodeKind::Map(_) => "a map".to_string(),
+        }
+    }
+
+    /// `message` with values that were substituted inside `span` written as their references.
+    pub fn redacted(&self, span: Span, message: String) -> String {
+        self.map.redacted(&self.text, &self.source.text, span, message)
+    }
+
+    /// The place in the parsed text of a range of a scalar's content.
+    pub fn inside(&self, node: &Node, range: Span) -> Span {
+        match &node.kind {
+            NodeKind::Scalar(scalar) => content::locate(&self.text, node.span, scalar, range).unwrap_or(node.span),
+            _ => node.span,
+        }
+    }
+}
+
+/// A parsed document.
+#[derive(Debug)]
+pub(crate) struct Document {
+    /// Where it came from.
+    pub place: Arc<Place>,
+    /// Its root node.
+    pub root: Node,
+}
+
+/// Faults of a text that could not be parsed, at places of the parsed text.
+pub(crate) struct Unreadable {
+    /// The text, when it is text at all.
+    pub place: Option<Arc<Place>>,
+    /// What is wrong, in document order.
+    pub faults: Vec<(Span, String, Option<String>)>,
+}
+
+impl Unreadable {
+    /// The faults as diagnostics of one code.
+    pub fn diagnostics(self, code: &'static str, shown: &str) -> Vec<Diagnostic> {
+        let place = self.place;
+        let draw = |(span, message, help): (Span, String, Option<String>)| {
+            let mut diagnostic = match &place {
+                Some(place) if place.anchored() => {
+                    let span = clipped(&place.source.text, place.authored(span));
+                    Diagnostic::error(code, message).label(&place.source, span, "declared here")
+                }
+                _ => Diagnostic::error(code, format!("{shown}: {message}")),
+            };
+            diagnostic.help = help;
+            diagnostic
+        };
+        self.faults.into_iter().map(draw).collect()
+    }
+}
+
+/// The part of a range that lies on its first line: reports underline one line.
+pub(crate) fn clipped(text: &str, span: Span) -> Span {
+    let start = span.start.min(text.len());
+    let end = span.end.clamp(start, text.len());
+    let line = text.as_bytes()[start..end].iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+    Span::new(start, line.map_or(end, |length| start + length))
+}
+
+impl Document {
+    /// Reads a document. `env` is given for the pipeline document only: no other text is substituted.
+    pub fn read(shown: &str, bytes: &[u8], env: Option<&dyn Fn(&str) -> Option<String>>) -> Result<Self, Unreadable> {
+        let plain = |message: String| Unreadable { place: None, faults: vec![(Span::default(), message, None)] };
+        if bytes.len() > MAX_BYTES {
+            return Err(plain(format!("the document has {} bytes; at most {MAX_BYTES} are read", bytes.len())));
+        }
+        let raw = std::str::from_utf8(bytes)
+            .map_err(|error| plain(format!("the document is not UTF-8: byte {} cannot be decoded", error.valid_up_to())))?;
+        let source = SourceText::new(shown, raw);
+        let (text, map, faults) = substitute::substitute(raw, env);
+        let place = Arc::new(Place { source, text, map });
+        if !faults.is_empty() {
+            return Err(Unreadable { place: Some(place), faults });
+        }
+        match parse::parse(&place.text) {
+            Ok(root) => Ok(Document { place, root }),
+            Err(faults) => Err(Unreadable { place: Some(place), faults }),
+        }
+    }
+}
