@@ -54,11 +54,13 @@ impl Batch {
             columns: self.columns.iter().map(|column| column.take(rows)).collect(),
             rows: rows.len(),
             origin: self.origin.take(rows),
-            widened: self
-                .widened
-                .iter()
-                .map(|side| Widened { name: Arc::clone(&side.name), column: side.column.take(rows) })
-                .collect(),
+            widened: self.take_widened(rows),
         }
+    }
+
+    /// The given rows, in the given order, of the undeclared fields.
+    pub fn take_widened(&self, rows: &[u32]) -> Arc<[Widened]> {
+        let take = |side: &Widened| Widened { name: Arc::clone(&side.name), column: side.column.take(rows) };
+        self.widened.iter().map(take).collect()
     }
 }
