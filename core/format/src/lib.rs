@@ -12,6 +12,7 @@ pub mod charset;
 pub mod descriptor;
 pub mod input;
 pub mod options;
+pub mod output;
 pub mod read;
 pub mod registry;
 pub mod write;

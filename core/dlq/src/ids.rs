@@ -1,0 +1,81 @@
+//! Identity and time of dead letters, both replaceable so that runs can be compared byte for byte.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use uuid::{Builder, Uuid};
+
+/// The wall clock.
+pub trait Clock: Send + Sync {
+    /// Nanoseconds since 1970-01-01T00:00:00 UTC.
+    fn now(&self) -> i128;
+}
+
+/// The machine's clock.
+#[derive(Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> i128 {
+        match SystemTime::now().duration_since(UNIX_EPOCH) {
+            Ok(since) => since.as_nanos() as i128,
+            Err(before) => -(before.duration().as_nanos() as i128),
+        }
+    }
+}
+
+/// Makes UUIDs of version 7 that never decrease.
+pub struct IdSource {
+    state: u64,
+    milliseconds: u64,
+    /// The 74 bits behind the timestamp, counted up within one millisecond.
+    tail: u128,
+}
+
+const TAIL_BITS: u32 = 74;
+
+impl IdSource {
+    /// Ids that nobody else makes.
+    pub fn random() -> Self {
+        let mut hasher = RandomState::new().build_hasher();
+        hasher.write_u32(std::process::id());
+        hasher.write_u128(SystemClock.now() as u128);
+        Self::seeded(hasher.finish())
+    }
+
+    /// The same ids for the same seed and times.
+    pub fn seeded(seed: u64) -> Self {
+        Self { state: seed, milliseconds: 0, tail: 0 }
+    }
+
+    /// SplitMix64: a small generator whose whole state is one number.
+    fn random_word(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut word = self.state;
+        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        word ^ (word >> 31)
+    }
+
+    /// The next id for a moment (nanoseconds since 1970). A moment before that of the last id counts as that one.
+    pub fn next(&mut self, now: i128) -> Uuid {
+        let milliseconds = u64::try_from(now / 1_000_000).unwrap_or(0);
+        if milliseconds > self.milliseconds {
+            self.milliseconds = milliseconds;
+            // The top bit stays free, so that counting up within the millisecond cannot run over.
+            self.tail = (u128::from(self.random_word()) << 64 | u128::from(self.random_word())) >> (128 - TAIL_BITS + 1);
+        } else {
+            self.tail += 1 + u128::from(self.random_word() >> 40);
+            if self.tail >> TAIL_BITS != 0 {
+                self.milliseconds += 1;
+                self.tail >>= 2;
+            }
+        }
+        let high = (self.tail >> 62) as u16;
+        let low = (self.tail as u64) & ((1 << 62) - 1);
+        let mut random = [0; 10];
+        random[..2].copy_from_slice(&high.to_be_bytes());
+        random[2..].copy_from_slice(&low.to_be_bytes());
+        Builder::from_unix_timestamp_millis(self.milliseconds, &random).into_uuid()
+    }
+}

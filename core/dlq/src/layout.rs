@@ -1,0 +1,163 @@
+//! The columns of a dead-letter file and the text of its rows.
+//!
+//! The file is always comma separated, minimally quoted, with LF line ends and UTF-8 without a mark, whatever the
+//! formats of the pipeline. That is a property of dead letters, not of a format, so the few lines that write it live
+//! here and depend on no format crate.
+
+use std::sync::Arc;
+
+use clinker_plan::DeadLetterPlan;
+use clinker_record::Category;
+
+/// The metadata columns in order.
+pub const METADATA: [&str; 13] = [
+    "_cxl_dlq_id",
+    "_cxl_dlq_trigger_id",
+    "_cxl_dlq_timestamp",
+    "_cxl_dlq_source_file",
+    "_cxl_dlq_source_name",
+    "_cxl_dlq_source_row",
+    "_cxl_dlq_triggering_field",
+    "_cxl_dlq_triggering_value",
+    "_cxl_dlq_error_category",
+    "_cxl_dlq_error_detail",
+    "_cxl_dlq_stage",
+    "_cxl_dlq_route",
+    "_cxl_dlq_trigger",
+];
+
+/// The record column of a Source rejection that holds what no other column does.
+pub const SOURCE_RECORD: &str = "_cxl_dlq_source_record";
+
+/// The columns of one file.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    include_reason: bool,
+    columns: Vec<Arc<str>>,
+}
+
+/// For each record column of the file the position of a record's cell, if the record has one.
+#[derive(Clone, Debug)]
+pub struct ColumnMap {
+    cells: Vec<Option<usize>>,
+}
+
+/// A rejected row without identity, time and record.
+pub struct Letter<'a> {
+    /// `$source.file`.
+    pub source_file: &'a str,
+    /// The Source's node name.
+    pub source_name: &'a str,
+    /// `$source.row`.
+    pub source_row: u64,
+    /// Field the failure names; empty when none.
+    pub field: &'a str,
+    /// Value the failure reports; empty when none.
+    pub value: &'a str,
+    /// Category.
+    pub category: Category,
+    /// Human-readable text.
+    pub detail: &'a str,
+    /// Stage label.
+    pub stage: &'a str,
+}
+
+impl Layout {
+    /// The columns that the plan has fixed.
+    pub fn new(plan: &DeadLetterPlan) -> Self {
+        let columns = if plan.include_source_row { plan.record_columns.clone() } else { Vec::new() };
+        Self { include_reason: plan.include_reason, columns }
+    }
+
+    /// Metadata columns, then record columns.
+    pub fn header(&self) -> Vec<&str> {
+        let reason = |name: &&str| self.include_reason || !matches!(*name, "_cxl_dlq_error_category" | "_cxl_dlq_error_detail");
+        METADATA.into_iter().filter(reason).chain(self.columns.iter().map(|name| &**name)).collect()
+    }
+
+    /// The header line.
+    pub fn header_line(&self) -> Vec<u8> {
+        let mut line = Vec::new();
+        for (at, name) in self.header().into_iter().enumerate() {
+            if at > 0 {
+                line.push(b',');
+            }
+            push_cell(&mut line, name.as_bytes());
+        }
+        line.push(b'\n');
+        line
+    }
+
+    /// Where the cells of records with these columns go.
+    ///
+    /// # Errors
+    /// The first column that the file does not have: the plan has missed a shape.
+    pub fn map<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<ColumnMap, String> {
+        let mut cells = vec![None; self.columns.len()];
+        if !self.columns.is_empty() {
+            for (cell, name) in names.into_iter().enumerate() {
+                match self.columns.iter().position(|column| &**column == name) {
+                    Some(at) => cells[at] = Some(cell),
+                    None => return Err(name.to_owned()),
+                }
+            }
+        }
+        Ok(ColumnMap { cells })
+    }
+
+    /// Appends everything of a row that follows its timestamp, line end included. `cell` appends the text of a cell of
+    /// the record.
+    pub fn render(
+        &self,
+        letter: &Letter<'_>,
+        map: &ColumnMap,
+        mut cell: impl FnMut(usize, &mut Vec<u8>),
+        out: &mut Vec<u8>,
+    ) {
+        for text in [letter.source_file, letter.source_name] {
+            out.push(b',');
+            push_cell(out, text.as_bytes());
+        }
+        out.extend_from_slice(format!(",{}", letter.source_row).as_bytes());
+        for text in [letter.field, letter.value] {
+            out.push(b',');
+            push_cell(out, text.as_bytes());
+        }
+        if self.include_reason {
+            for text in [letter.category.word(), letter.detail] {
+                out.push(b',');
+                push_cell(out, text.as_bytes());
+            }
+        }
+        out.push(b',');
+        push_cell(out, letter.stage.as_bytes());
+        // No Route stands above; the row's own failure rejected it.
+        out.extend_from_slice(b",,true");
+        let mut text = Vec::new();
+        for place in &map.cells {
+            out.push(b',');
+            if let Some(at) = place {
+                text.clear();
+                cell(*at, &mut text);
+                push_cell(out, &text);
+            }
+        }
+        out.push(b'\n');
+    }
+}
+
+/// One cell, quoted when it must be.
+fn push_cell(out: &mut Vec<u8>, text: &[u8]) {
+    if !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n')) {
+        out.extend_from_slice(text);
+        return;
+    }
+    out.push(b'"');
+    for byte in text {
+        if *byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(*byte);
+    }
+    out.push(b'"');
+}

@@ -1,0 +1,176 @@
+//! Effects, in the order of the input: bytes to outputs, dead letters with identity and time, counters, books.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use clinker_dlq::{Clock, DeadLetterFile, IdSource, Worst};
+use clinker_events::{Progress, Subscriber};
+use clinker_plan::{CompiledPlan, NodeId};
+use clinker_publish::{ArtifactKind, Attempt, CollisionPolicy, StagedFile};
+
+use crate::block::{BlockResult, PendingFailure};
+use crate::outputs::{Output, Target, write_failed};
+use crate::{Books, RunError};
+
+/// Everything observable of a run, owned by whoever applies the next block.
+pub(crate) struct Applier {
+    pub attempt: Attempt,
+    pub outputs: Outputs,
+    pub letters: Option<LetterFile>,
+    pub ids: IdSource,
+    pub clock: Arc<dyn Clock>,
+    pub progress: Arc<Progress>,
+    pub subscriber: Arc<dyn Subscriber>,
+    pub books: Books,
+    pub worst: Worst,
+    pub stages: Vec<Arc<str>>,
+    pub sources: Vec<NodeId>,
+    pub ok_rows: u64,
+    pub rejected_rows: u64,
+    pub last_instant: i128,
+    pub current_source: NodeId,
+}
+
+/// The outputs of all Sinks.
+pub(crate) struct Outputs {
+    /// The open output of each node that is a Sink.
+    pub open: Vec<Option<Output>>,
+    /// Sinks that write one output a source file: starts the output for a file.
+    pub per_file: PerFile,
+    /// Complete outputs, not yet synchronised.
+    pub complete: Vec<(PathBuf, StagedFile)>,
+    /// Bytes of a preview, by node.
+    pub preview: Vec<(NodeId, Vec<u8>)>,
+}
+
+/// Starts the outputs of Sinks that follow the files of their Source.
+pub(crate) type PerFile = Box<dyn FnMut(NodeId, u32, &mut Attempt) -> Result<Vec<(NodeId, Output)>, RunError> + Send>;
+
+/// The dead-letter file: where it goes, and the open file once a row was written.
+pub(crate) struct LetterFile {
+    pub authored: String,
+    pub destination: PathBuf,
+    pub layout: clinker_dlq::Layout,
+    pub file: Option<DeadLetterFile<StagedFile>>,
+}
+
+impl Outputs {
+    fn close(&mut self, node: NodeId) -> Result<(), RunError> {
+        if let Some(output) = self.open[node].take() {
+            match output.finish()? {
+                (destination, Target::Staged(file)) => self.complete.push((destination, file)),
+                (_, Target::Memory(bytes)) => self.preview.push((node, bytes)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes every output that is still open, in plan order.
+    pub(crate) fn close_all(&mut self) -> Result<(), RunError> {
+        for node in 0..self.open.len() {
+            self.close(node)?;
+        }
+        Ok(())
+    }
+}
+
+impl Applier {
+    pub(crate) fn begin_unit(&mut self, source: NodeId) {
+        self.current_source = source;
+    }
+
+    /// Applies one block. What comes after an error is not applied.
+    pub(crate) fn apply(&mut self, mut block: BlockResult) -> Result<(), RunError> {
+        for file in std::mem::take(&mut block.opened) {
+            for (node, output) in (self.outputs.per_file)(self.current_source, file, &mut self.attempt)? {
+                self.outputs.close(node)?;
+                self.outputs.open[node] = Some(output);
+            }
+        }
+        for event in &block.events {
+            self.subscriber.event(event.level, &event.text);
+        }
+        let failures = std::mem::take(&mut block.failures);
+        for failure in failures {
+            self.reject(failure, &block.letters)?;
+        }
+        for output in &block.outputs {
+            let Some(open) = &mut self.outputs.open[output.node] else {
+                return Err(RunError::internal(format!("no open output for {}", self.stages[output.node])));
+            };
+            open.records(&output.names, &output.encoded)?;
+            Progress::add(&self.progress.rows_written, output.encoded.ends.len() as u64);
+        }
+        Progress::add(&self.progress.rows_read, block.books.nodes[self.current_source].rows_in);
+        self.books.add(&block.books);
+        self.ok_rows += block.ok_rows;
+        match block.fault {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    fn reject(&mut self, failure: PendingFailure, text: &[u8]) -> Result<(), RunError> {
+        if let Some(error) = failure.stop {
+            return Err(error);
+        }
+        self.rejected_rows += 1;
+        self.progress.rows_rejected.store(self.rejected_rows, Ordering::Relaxed);
+        self.worst.add(&self.stages[failure.node], failure.category, 1);
+        let Some(letters) = &mut self.letters else { return Ok(()) };
+        self.last_instant = self.last_instant.max(self.clock.now());
+        let file = match &mut letters.file {
+            Some(file) => file,
+            none => {
+                let staged = self.attempt.stage(
+                    ArtifactKind::DeadLetters,
+                    "the dead-letter file",
+                    &letters.destination,
+                    CollisionPolicy::Replace,
+                )?;
+                none.insert(DeadLetterFile::new(staged, &letters.layout))
+            }
+        };
+        let written = file.trigger(&mut self.ids, self.last_instant, &text[failure.letter]);
+        written.map_err(|error| letters_failed(letters, &self.worst, self.rejected_rows, error))
+    }
+
+    /// Completes the dead-letter file, if there is one.
+    pub(crate) fn finish_letters(&mut self) -> Result<(), RunError> {
+        let Some(letters) = &mut self.letters else { return Ok(()) };
+        if let Some(file) = letters.file.take() {
+            let staged = file
+                .finish()
+                .map_err(|error| letters_failed(letters, &self.worst, self.rejected_rows, error))?;
+            self.outputs.complete.push((letters.destination.clone(), staged));
+        }
+        Ok(())
+    }
+
+    /// Closes the books of the whole run.
+    pub(crate) fn close_books(&self, plan: &CompiledPlan) -> Result<(), RunError> {
+        self.books.close(plan).map_err(RunError::internal)
+    }
+}
+
+fn letters_failed(letters: &LetterFile, worst: &Worst, rows: u64, error: std::io::Error) -> RunError {
+    let (stage, category) = worst.pair().unwrap_or(("source", "structural_validation"));
+    let note = format!(
+        "dead-letter output {} could not be written after {rows} dead-lettered rows (most from stage {stage}, category \
+         {category})",
+        letters.authored
+    );
+    match write_failed(&letters.destination, error) {
+        RunError::Failed { exit, mut diagnostic } => {
+            diagnostic.message = format!("{}: {note}", diagnostic.message);
+            diagnostic.help = Some(
+                "free space where dead letters are staged, or mend the stage that rejects so many rows; disk at the \
+                 staging destination bounds their volume"
+                    .to_owned(),
+            );
+            RunError::Failed { exit, diagnostic }
+        }
+        cancelled => cancelled,
+    }
+}

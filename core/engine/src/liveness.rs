@@ -1,0 +1,60 @@
+//! Which columns of a node's output anybody reads: the others are not carried along.
+
+use clinker_plan::{Check, CompiledPlan, Operator, OutputSource, ProjectedFrom, TransformPlan};
+
+/// For each node, for each of its output columns, whether a node below reads it.
+pub(crate) fn live_columns(plan: &CompiledPlan, letters_are_written: bool) -> Vec<Vec<bool>> {
+    let mut live: Vec<Vec<bool>> = plan.nodes.iter().map(|node| vec![false; node.schema.columns.len()]).collect();
+    // Consumers stand behind their producers in plan order: one pass from the end settles everything.
+    for (id, node) in plan.nodes.iter().enumerate().rev() {
+        let Some(input) = node.input else { continue };
+        let read = match &node.operator {
+            Operator::Source(_) => continue,
+            // A dead letter carries the whole record that came in.
+            Operator::Transform(_) if letters_are_written => all(plan, input),
+            Operator::Transform(transform) => transform_reads(transform, &live[id]),
+            Operator::Sink(sink) if letters_are_written && sink.writer.may_lack_characters() => all(plan, input),
+            Operator::Sink(sink) => {
+                let columns = sink.projection.columns.iter();
+                let from = columns.filter_map(|column| match &column.from {
+                    ProjectedFrom::Column(at) => Some(*at),
+                    ProjectedFrom::Widened(_) => None,
+                });
+                from.collect()
+            }
+        };
+        for column in read {
+            live[input][column] = true;
+        }
+    }
+    live
+}
+
+fn all(plan: &CompiledPlan, node: usize) -> Vec<usize> {
+    (0..plan.nodes[node].schema.columns.len()).collect()
+}
+
+/// Input columns a Transform needs for its program and for the output columns that are live.
+fn transform_reads(transform: &TransformPlan, live_outputs: &[bool]) -> Vec<usize> {
+    let mut outputs = live_outputs.to_vec();
+    for column in validation_reads(transform) {
+        outputs[column] = true;
+    }
+    let carried = transform.outputs.iter().zip(&outputs).filter_map(|(from, live)| match from {
+        OutputSource::Input(at) if *live => Some(*at),
+        _ => None,
+    });
+    transform.program.columns_read().chain(carried).collect()
+}
+
+/// Output columns that the checks of a Transform look at.
+pub(crate) fn validation_reads(transform: &TransformPlan) -> Vec<usize> {
+    let mut columns = Vec::new();
+    for validation in &transform.validations {
+        if let Check::Expression(expression) = &validation.check {
+            columns.extend(expression.columns_read());
+        }
+        columns.extend(validation.field.iter().map(|(_, at)| *at));
+    }
+    columns
+}

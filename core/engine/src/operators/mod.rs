@@ -1,0 +1,7 @@
+//! One folder an operator. A Source turns blocks into batches, a Transform batches into batches, a Sink batches into
+//! bytes; all of them are pure and report failures beside their result.
+
+pub(crate) mod failing;
+pub(crate) mod sink;
+pub(crate) mod source;
+pub(crate) mod transform;

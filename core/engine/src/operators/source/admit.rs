@@ -1,0 +1,70 @@
+//! The parallel half: a block decoded and admitted becomes a batch of typed rows and the rejections beside it.
+
+use std::sync::Arc;
+
+use clinker_format::Decoded;
+use clinker_plan::NodeId;
+use clinker_record::cast::{self, Admitted, Cells};
+use clinker_record::{Batch, Origin, OriginRun, TextCells, Widened};
+
+use super::reader::BlockWork;
+use super::rejects::{Rejections, reject_structural, reject_typed};
+use crate::block::BlockResult;
+use crate::runtime::Runtime;
+
+/// Decodes and admits a block. Every body row of it is in the batch or among the failures of `out`.
+pub(crate) fn admit_block(runtime: &Runtime<'_>, node: NodeId, work: &BlockWork, out: &mut BlockResult) -> Batch {
+    let plan = runtime.source(node);
+    let Decoded { cells, rows, accepted, rejected } = work.decoder.decode(&work.block, &work.shape.wanted);
+    let mut decoded: Vec<Option<TextCells>> = cells.into_iter().map(Some).collect();
+    let mut take = |at: usize| decoded[at].take().expect("each wanted column is used once");
+    let declared: Vec<Cells> = work
+        .shape
+        .declared
+        .iter()
+        .map(|place| place.map_or(Cells::Absent(rows), |at| Cells::Text(take(at))))
+        .collect();
+    let undeclared: Vec<(Arc<str>, TextCells)> =
+        work.shape.widened.iter().map(|(name, at)| (Arc::clone(name), take(*at))).collect();
+
+    let rules: Vec<_> = plan.columns.iter().map(|column| &column.rule).collect();
+    let Admitted { columns, failures } = cast::admit(&rules, &declared, rows);
+    let origin = origin(runtime, node, work, accepted.as_deref());
+
+    let context = Rejections { runtime, node, work, rejected_bytes: &rejected };
+    reject_structural(&context, out);
+    reject_typed(&context, &declared, &undeclared, &origin, &failures, out);
+
+    let widened = undeclared
+        .iter()
+        .map(|(name, cells)| Widened { name: Arc::clone(name), column: cast::text_column(cells) })
+        .collect();
+    let schema = Arc::clone(&runtime.plan.nodes[node].schema);
+    let batch = Batch { schema, columns, rows, origin, widened };
+    let batch = if failures.is_empty() { batch } else { batch.take(&passing(rows, &failures)) };
+
+    let book = &mut out.books.nodes[node];
+    book.rows_in += u64::from(work.block.rows);
+    book.rows_out += batch.rows as u64;
+    batch
+}
+
+fn passing(rows: usize, failures: &[cast::CellFailure]) -> Vec<u32> {
+    let mut failed = failures.iter().map(|failure| failure.row).peekable();
+    (0..rows as u32).filter(|row| failed.next_if_eq(row).is_none()).collect()
+}
+
+fn origin(runtime: &Runtime<'_>, node: NodeId, work: &BlockWork, accepted: Option<&[u32]>) -> Origin {
+    let run = OriginRun {
+        start: 0,
+        source: runtime.source(node).index,
+        file: work.file,
+        row: work.block.first_row,
+        ordinal: work.first_ordinal,
+    };
+    let origin = Origin::block(Arc::from([run]));
+    match accepted {
+        None => origin,
+        Some(rows) => origin.take(rows),
+    }
+}

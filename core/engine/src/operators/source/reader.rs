@@ -1,0 +1,267 @@
+//! The sequential half: opens the files of a Source in order and cuts them into blocks.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use clinker_events::Progress;
+use clinker_format::input::{BlockInput, open_stream};
+use clinker_format::{Block, BlockBound, Cutter, Decoder, Fault, FileIdentity, OpenFile};
+use clinker_plan::{NodeId, OnUnmapped, SourcePlan};
+
+use super::rejects::data_error;
+use crate::RunError;
+use crate::error::exit;
+use crate::runtime::Runtime;
+
+/// The next thing to do for a unit.
+pub(crate) struct Work {
+    /// Files opened since the last work, in order.
+    pub opened: Vec<u32>,
+    pub body: Body,
+}
+
+pub(crate) enum Body {
+    Block(Box<BlockWork>),
+    /// The input cannot be read on; what came before counts.
+    Fault(RunError),
+    End,
+}
+
+/// A block with what decoding it needs.
+pub(crate) struct BlockWork {
+    pub block: Block,
+    pub decoder: Arc<dyn Decoder>,
+    pub shape: Arc<FileShape>,
+    pub file: u32,
+    /// Ordinal over all files of the Source of the block's first row.
+    pub first_ordinal: u64,
+}
+
+/// How the columns of a file meet those of the schema.
+pub(crate) struct FileShape {
+    /// The file's columns that are decoded.
+    pub wanted: Vec<usize>,
+    /// For each declared column its place among `wanted`.
+    pub declared: Vec<Option<usize>>,
+    /// Undeclared columns: name and place among `wanted`.
+    pub widened: Vec<(Arc<str>, usize)>,
+    /// Names of the undeclared columns.
+    pub widened_names: Arc<[Arc<str>]>,
+}
+
+struct OpenedFile {
+    input: BlockInput,
+    cutter: Box<dyn Cutter>,
+    decoder: Arc<dyn Decoder>,
+    shape: Arc<FileShape>,
+    /// Body rows cut so far.
+    rows: u64,
+}
+
+/// Reads a Source. Workers take turns with it.
+pub(crate) struct SourceReader<'a> {
+    runtime: &'a Runtime<'a>,
+    node: NodeId,
+    plan: &'a SourcePlan,
+    next_file: u32,
+    current: Option<OpenedFile>,
+    opened: Vec<u32>,
+    /// Column names of the first file, and the undeclared ones among them, in its order.
+    first_columns: Option<Vec<Arc<str>>>,
+    /// Rows of the files before the current one.
+    rows_before: u64,
+    rows_left: u64,
+    finished: bool,
+}
+
+impl<'a> SourceReader<'a> {
+    pub(crate) fn new(runtime: &'a Runtime<'a>, node: NodeId) -> Self {
+        Self {
+            runtime,
+            node,
+            plan: runtime.source(node),
+            next_file: 0,
+            current: None,
+            opened: Vec::new(),
+            first_columns: None,
+            rows_before: 0,
+            rows_left: runtime.record_limit.unwrap_or(u64::MAX),
+            finished: false,
+        }
+    }
+
+    /// The next work in input order; `None` after the end or a fault was given.
+    pub(crate) fn next(&mut self) -> Option<Work> {
+        if self.finished {
+            return None;
+        }
+        let body = match self.advance() {
+            Ok(Some(block)) => Body::Block(Box::new(block)),
+            Ok(None) => Body::End,
+            Err(error) => Body::Fault(error),
+        };
+        self.finished = !matches!(body, Body::Block(_));
+        Some(Work { opened: std::mem::take(&mut self.opened), body })
+    }
+
+    fn advance(&mut self) -> Result<Option<BlockWork>, RunError> {
+        while self.rows_left > 0 {
+            if self.current.is_none() && !self.open_next()? {
+                return Ok(None);
+            }
+            let Some(current) = &mut self.current else { return Ok(None) };
+            let rows = usize::try_from(self.rows_left).unwrap_or(usize::MAX).min(self.runtime.bound.rows);
+            let bound = BlockBound { rows, bytes: self.runtime.bound.bytes };
+            match current.cutter.cut(&mut current.input, bound) {
+                Ok(Some(block)) => {
+                    let first_ordinal = self.rows_before + block.first_row;
+                    current.rows += u64::from(block.rows);
+                    self.rows_left -= u64::from(block.rows).min(self.rows_left);
+                    let (decoder, shape) = (Arc::clone(&current.decoder), Arc::clone(&current.shape));
+                    return Ok(Some(BlockWork { block, decoder, shape, file: self.next_file - 1, first_ordinal }));
+                }
+                Ok(None) => {
+                    self.rows_before += current.rows;
+                    self.current = None;
+                }
+                Err(fault) => return Err(self.fault(fault)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Opens the next file; `false` when there is none.
+    fn open_next(&mut self) -> Result<bool, RunError> {
+        let files = &self.runtime.context.sources[usize::from(self.plan.index)].files;
+        let Some(file) = files.get(self.next_file as usize) else { return Ok(false) };
+        self.next_file += 1;
+        let identity =
+            FileIdentity { source: Arc::clone(&self.runtime.plan.nodes[self.node].name), shown: Arc::clone(&file.shown) };
+        let raw = self.runtime.inputs.open(file.path.as_ref().as_ref()).map_err(|error| self.unreadable(&error))?;
+        let counted = Counted { inner: raw, progress: Arc::clone(&self.runtime.progress) };
+        let stream = open_stream(Box::new(counted), self.plan.compression).map_err(|fault| self.fault(fault))?;
+        let mut input = BlockInput::new(stream);
+        if let Some(piece) = self.runtime.inputs.piece() {
+            input = input.with_chunk(piece);
+        }
+        let opened = self.plan.reader.open(&identity, &mut input).map_err(|fault| self.fault(fault))?;
+        let shape = Arc::new(self.shape(&opened)?);
+        self.opened.push(self.next_file - 1);
+        self.current =
+            Some(OpenedFile { input, cutter: opened.cutter, decoder: opened.decoder, shape, rows: 0 });
+        Ok(true)
+    }
+
+    /// Meets the file's columns with the schema's.
+    fn shape(&mut self, file: &OpenFile) -> Result<FileShape, RunError> {
+        self.check_names(file)?;
+        let position = |name: &str| file.columns.iter().position(|column| &**column == name);
+        let declared: Vec<Option<usize>> =
+            self.plan.columns.iter().map(|column| position(&column.input_name)).collect();
+        let order = self.first_columns.get_or_insert_with(|| file.columns.clone());
+        let is_declared =
+            |name: &Arc<str>| self.plan.columns.iter().any(|column| column.input_name == *name);
+        let undeclared: Vec<Arc<str>> = order.iter().filter(|name| !is_declared(name)).cloned().collect();
+        let keep = self.plan.on_unmapped == OnUnmapped::AutoWiden;
+        // A rejected record shows its undeclared fields unless they are dropped, so both are decoded alike.
+        let mut wanted = Vec::new();
+        let mut place = |file_column: usize| {
+            wanted.push(file_column);
+            wanted.len() - 1
+        };
+        let declared = declared.into_iter().map(|column| column.map(&mut place)).collect();
+        let names: Arc<[Arc<str>]> = if keep { undeclared.into() } else { Arc::from([]) };
+        let widened = names
+            .iter()
+            .filter_map(|name| position(name).map(|column| (Arc::clone(name), place(column))))
+            .collect();
+        Ok(FileShape { wanted, declared, widened, widened_names: names })
+    }
+
+    fn check_names(&self, file: &OpenFile) -> Result<(), RunError> {
+        let has = |name: &str| file.columns.iter().any(|column| &**column == name);
+        let bound = |name: &str| self.plan.columns.iter().any(|column| &*column.input_name == name);
+        for column in &self.plan.columns {
+            let exposed = &column.rule.name;
+            if file.named_by_file && *exposed != column.input_name && has(exposed) && !bound(exposed) {
+                let message = format!(
+                    "{}: column `{exposed}` is read from field `{}`, but the file has a real field `{exposed}`, which \
+                     would be hidden",
+                    self.place(),
+                    column.input_name
+                );
+                return Err(RunError::coded(exit::INFRASTRUCTURE, "E397", message)
+                    .help(format!("expose `{}` under another name", column.input_name)));
+            }
+        }
+        if self.plan.on_unmapped == OnUnmapped::Reject
+            && let Some(field) = file.columns.iter().find(|name| !bound(name))
+        {
+            let message = format!("{}: field `{field}` is not declared", self.place());
+            return Err(RunError::coded(exit::INFRASTRUCTURE, "E430", message)
+                .help(format!("declare `{field}` in the schema, or set `on_unmapped: {{ mode: drop }}`")));
+        }
+        self.check_against_first(file)
+    }
+
+    fn check_against_first(&self, file: &OpenFile) -> Result<(), RunError> {
+        let Some(first) = &self.first_columns else { return Ok(()) };
+        let sorted = |names: &[Arc<str>]| {
+            let mut names = names.to_vec();
+            names.sort();
+            names
+        };
+        if sorted(first) == sorted(&file.columns) {
+            return Ok(());
+        }
+        let list = |names: &[Arc<str>]| names.iter().map(|name| &**name).collect::<Vec<_>>().join(", ");
+        let message = format!(
+            "{}: its columns ({}) are not those of the Source's first file ({})",
+            self.place(),
+            list(&file.columns),
+            list(first)
+        );
+        Err(RunError::coded(exit::INFRASTRUCTURE, "E217", message)
+            .help("align the files, or read them with Sources of their own"))
+    }
+
+    /// Source and file, for messages.
+    fn place(&self) -> String {
+        let source = &self.runtime.context.sources[usize::from(self.plan.index)];
+        let shown = source.files.get((self.next_file as usize).saturating_sub(1)).map_or("", |file| &*file.shown);
+        format!("source `{}`, file {shown}", source.name)
+    }
+
+    fn fault(&self, fault: Fault) -> RunError {
+        match fault {
+            Fault::Io(error) => self.unreadable(&error),
+            Fault::Corruption { code, line, offset, reason, help } => {
+                let error =
+                    RunError::coded(exit::INFRASTRUCTURE, code, data_error(&self.place(), line, offset, &reason));
+                match help {
+                    Some(help) => error.help(help),
+                    None => error,
+                }
+            }
+        }
+    }
+
+    fn unreadable(&self, error: &io::Error) -> RunError {
+        RunError::uncoded(exit::INFRASTRUCTURE, format!("{}: cannot be read: {error}", self.place()))
+            .help("check that the file exists, is a regular file and may be read; nothing was published")
+    }
+}
+
+/// Counts the bytes that leave a file.
+struct Counted {
+    inner: Box<dyn Read + Send>,
+    progress: Arc<Progress>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        Progress::add(&self.progress.bytes_read, read as u64);
+        Ok(read)
+    }
+}

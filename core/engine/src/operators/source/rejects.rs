@@ -1,0 +1,201 @@
+//! Rows that a Source rejects: for their form, with their raw text; for a value, with all cells as they were read.
+
+use std::sync::Arc;
+
+use clinker_dlq::Letter;
+use clinker_format::RejectedRow;
+use clinker_plan::{NodeId, SourceColumn, Strategy};
+use clinker_record::cast::{self, CellFailure, Cells};
+use clinker_record::{Category, Origin, TextCells, json};
+
+use super::reader::BlockWork;
+use crate::RunError;
+use crate::block::{BlockResult, PendingFailure};
+use crate::error::exit;
+use crate::runtime::Runtime;
+
+/// What the rejections of one block have in common.
+pub(crate) struct Rejections<'a> {
+    pub runtime: &'a Runtime<'a>,
+    pub node: NodeId,
+    pub work: &'a BlockWork,
+    pub rejected_bytes: &'a [RejectedRow],
+}
+
+/// The text of a data error: place, physical line, byte offset, and what was expected and found.
+pub(crate) fn data_error(place: &str, line: u64, offset: u64, reason: &str) -> String {
+    if line == 0 { format!("{place}, byte {offset}: {reason}") } else { format!("{place}, line {line}, byte {offset}: {reason}") }
+}
+
+impl Rejections<'_> {
+    fn shown(&self) -> Arc<str> {
+        let source = &self.runtime.context.sources[usize::from(self.runtime.source(self.node).index)];
+        Arc::clone(&source.files[self.work.file as usize].shown)
+    }
+
+    fn name(&self) -> &Arc<str> {
+        &self.runtime.plan.nodes[self.node].name
+    }
+
+    /// Adds a failure; its letter is rendered by `letter` when one is written.
+    fn push(
+        &self,
+        out: &mut BlockResult,
+        row: u32,
+        category: Category,
+        stop: Option<RunError>,
+        letter: impl FnOnce(&mut Vec<u8>),
+    ) {
+        let start = out.letters.len();
+        if stop.is_none() && self.runtime.letters.is_some() {
+            letter(&mut out.letters);
+        }
+        out.books.nodes[self.node].reject(category, 1);
+        let letter = start..out.letters.len();
+        out.failures.push(PendingFailure { row, node: self.node, category, letter, stop });
+    }
+}
+
+/// Rows whose form is wrong.
+pub(crate) fn reject_structural(context: &Rejections<'_>, out: &mut BlockResult) {
+    if context.rejected_bytes.is_empty() {
+        return;
+    }
+    let (shown, columns) = (context.shown(), context.runtime.source(context.node).columns.len());
+    for rejected in context.rejected_bytes {
+        let place = format!("source `{}`, file {shown}", context.name());
+        let detail = data_error(&place, rejected.line, rejected.offset, &rejected.reason);
+        let stop = (context.runtime.strategy == Strategy::FailFast)
+            .then(|| RunError::coded(exit::INFRASTRUCTURE, rejected.code, detail.clone()).help(SET_CONTINUE));
+        context.push(out, rejected.row, Category::StructuralValidation, stop, |text| {
+            let detail = format!("{} {detail}", rejected.code);
+            let letter = Letter {
+                field: "",
+                value: "",
+                detail: &detail,
+                ..letter(context, &shown, rejected.row, Category::StructuralValidation)
+            };
+            let raw = |cell: usize, text: &mut Vec<u8>| {
+                if cell == columns {
+                    text.extend_from_slice(rejected.raw.as_bytes());
+                }
+            };
+            render(context, &letter, raw, text);
+        });
+    }
+}
+
+const SET_CONTINUE: &str =
+    "fix the row, or set `error_handling: { strategy: continue, dlq: { path: … } }` to keep such rows aside";
+
+/// Rows with a value that does not fit its declared type.
+pub(crate) fn reject_typed(
+    context: &Rejections<'_>,
+    declared: &[Cells],
+    undeclared: &[(Arc<str>, TextCells)],
+    origin: &Origin,
+    failures: &[CellFailure],
+    out: &mut BlockResult,
+) {
+    if failures.is_empty() {
+        return;
+    }
+    let shown = context.shown();
+    let columns = &context.runtime.source(context.node).columns;
+    for failure in failures {
+        let row = failure.row as usize;
+        let block_row = origin.block_row(row);
+        let category = if failure.structural { Category::StructuralValidation } else { failure.category };
+        let rule = &columns[failure.column].rule;
+        let value = cell_text(&columns[failure.column], &declared[failure.column], row);
+        let line = cast::render_e126(
+            context.name(),
+            &shown,
+            origin.row_in_file(row),
+            failure.column + 1,
+            &rule.name,
+            rule.ty,
+            value.as_deref(),
+            &failure.reason,
+        );
+        let stop = type_stop(context.runtime, failure, &line);
+        context.push(out, block_row, category, stop, |text| {
+            let letter = Letter {
+                field: &rule.name,
+                value: value.as_deref().unwrap_or(""),
+                detail: &line,
+                ..letter(context, &shown, block_row, category)
+            };
+            let cells = |cell: usize, text: &mut Vec<u8>| {
+                if cell < columns.len() {
+                    if let Some(value) = cell_text(&columns[cell], &declared[cell], row) {
+                        text.extend_from_slice(value.as_bytes());
+                    }
+                } else if !undeclared.is_empty() {
+                    push_undeclared(undeclared, row, text);
+                }
+            };
+            render(context, &letter, cells, text);
+        });
+    }
+}
+
+/// Whether a declared-type failure ends the run, and how.
+fn type_stop(runtime: &Runtime<'_>, failure: &CellFailure, line: &str) -> Option<RunError> {
+    let code = if failure.structural { "E422" } else { "E126" };
+    let message = line.strip_prefix("[E126] ").unwrap_or(line);
+    match runtime.strategy {
+        Strategy::FailFast => Some(RunError::coded(exit::INFRASTRUCTURE, code, message).help(SET_CONTINUE)),
+        Strategy::Continue if !runtime.plan.failures.has_dlq_block && !failure.structural => {
+            let message = format!(
+                "{message}; `strategy: continue` goes on past such rows only with an `error_handling.dlq` block"
+            );
+            Some(RunError::coded(exit::CONFIGURATION, code, message).help(
+                "add `dlq: { path: rejects.csv }` under `error_handling` (or `dlq: {}` to count rejected rows without \
+                 keeping them)",
+            ))
+        }
+        Strategy::Continue => None,
+    }
+}
+
+/// A cell as it was read; several values as a JSON array of their texts.
+fn cell_text(column: &SourceColumn, cells: &Cells, row: usize) -> Option<String> {
+    cast::original_text(&column.rule, cells, row)
+}
+
+/// The undeclared fields of a row as one compact JSON object in input order.
+fn push_undeclared(undeclared: &[(Arc<str>, TextCells)], row: usize, out: &mut Vec<u8>) {
+    out.push(b'{');
+    for (at, (name, cells)) in undeclared.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        json::push_string(name, out);
+        out.push(b':');
+        match cells.text(row) {
+            Some(text) => json::push_string(text, out),
+            None => out.extend_from_slice(b"null"),
+        }
+    }
+    out.push(b'}');
+}
+
+fn letter<'a>(context: &'a Rejections<'_>, shown: &'a str, block_row: u32, category: Category) -> Letter<'a> {
+    Letter {
+        source_file: shown,
+        source_name: context.name(),
+        source_row: context.work.block.first_row + u64::from(block_row),
+        field: "",
+        value: "",
+        category,
+        detail: "",
+        stage: &context.runtime.plan.nodes[context.node].stage,
+    }
+}
+
+fn render(context: &Rejections<'_>, letter: &Letter<'_>, cell: impl FnMut(usize, &mut Vec<u8>), out: &mut Vec<u8>) {
+    if let Some(letters) = &context.runtime.letters {
+        letters.layout.render(letter, &letters.maps[context.node], cell, out);
+    }
+}

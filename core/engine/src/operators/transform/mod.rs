@@ -1,0 +1,62 @@
+//! The Transform: a program, then checks on what it made. Pure.
+
+mod validate;
+
+use std::sync::Arc;
+
+use clinker_cxl::{Outcome, RunContext};
+use clinker_plan::{NodeId, OutputSource, TransformPlan};
+use clinker_record::{Batch, Column};
+
+use super::failing::{StopAs, fail_rows};
+use crate::block::BlockResult;
+use crate::error::exit;
+use crate::liveness::validation_reads;
+use crate::runtime::Runtime;
+
+/// Runs a Transform over a batch and yields its output rows.
+pub(crate) fn transform(
+    runtime: &Runtime<'_>,
+    node: NodeId,
+    plan: &TransformPlan,
+    batch: &Batch,
+    evaluation: &RunContext,
+    out: &mut BlockResult,
+) -> Batch {
+    let outcome = plan.program.evaluate(batch, evaluation);
+    out.books.nodes[node].filtered += outcome.filtered;
+    let stop_as = StopAs { exit: exit::DATA, code: None, always: false };
+    fail_rows(runtime, node, batch, &outcome.failures, &stop_as, out);
+    let result = output(runtime, node, plan, batch, &outcome);
+    let result = if plan.validations.is_empty() {
+        result
+    } else {
+        validate::validate(runtime, node, plan, batch, outcome.kept.as_deref(), result, evaluation, out)
+    };
+    out.books.nodes[node].rows_out += result.rows as u64;
+    result
+}
+
+/// The output rows: carried columns of the rows that were kept, and emitted ones.
+fn output(runtime: &Runtime<'_>, node: NodeId, plan: &TransformPlan, batch: &Batch, outcome: &Outcome) -> Batch {
+    let rows = outcome.kept.as_ref().map_or(batch.rows, Vec::len);
+    let checked = validation_reads(plan);
+    let live = &runtime.live[node];
+    let columns = plan
+        .outputs
+        .iter()
+        .enumerate()
+        .map(|(at, from)| match (from, &outcome.kept) {
+            // Nobody below reads it.
+            _ if !live[at] && !checked.contains(&at) => Column::Null(rows),
+            (OutputSource::Emit(field), _) => outcome.columns[*field].clone(),
+            (OutputSource::Input(column), None) => batch.columns[*column].clone(),
+            (OutputSource::Input(column), Some(kept)) => batch.columns[*column].take(kept),
+        })
+        .collect();
+    let (origin, widened) = match &outcome.kept {
+        None => (batch.origin.clone(), Arc::clone(&batch.widened)),
+        Some(kept) => (batch.origin.take(kept), batch.take_widened(kept)),
+    };
+    Batch { schema: Arc::clone(&runtime.plan.nodes[node].schema), columns, rows, origin, widened }
+}

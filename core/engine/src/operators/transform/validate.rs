@@ -1,0 +1,128 @@
+//! Checks on the output records of a Transform. The first failed `error` check of a record decides.
+
+use std::sync::Arc;
+
+use clinker_cxl::{RunContext, Verdict};
+use clinker_events::Level;
+use clinker_plan::{Check, NodeId, TransformPlan, Validation};
+use clinker_record::text::CellWriter;
+use clinker_record::{Batch, Category, Column, Failure, json};
+
+use super::super::failing::{StopAs, fail_rows};
+use crate::block::{BlockResult, PendingEvent};
+use crate::error::exit;
+use crate::runtime::Runtime;
+
+/// What one check says about one row.
+enum Finding {
+    Passed,
+    Failed,
+    /// The check itself could not be evaluated: a failed check of severity `error`, whatever was declared.
+    Broken(String),
+}
+
+/// Removes the output rows that fail, and dead-letters the input records they were made from.
+#[expect(clippy::too_many_arguments, reason = "the two batches and the way between them belong to one step")]
+pub(super) fn validate(
+    runtime: &Runtime<'_>,
+    node: NodeId,
+    plan: &TransformPlan,
+    input: &Batch,
+    kept: Option<&[u32]>,
+    output: Batch,
+    evaluation: &RunContext,
+    out: &mut BlockResult,
+) -> Batch {
+    let mut failed: Vec<Option<Failure>> = vec![None; output.rows];
+    for validation in &plan.validations {
+        check(runtime, node, validation, kept, &output, evaluation, &mut failed, out);
+    }
+    let failures: Vec<Failure> = failed.iter().flatten().cloned().collect();
+    if failures.is_empty() {
+        return output;
+    }
+    let stop_as = StopAs { exit: exit::DATA, code: None, always: false };
+    fail_rows(runtime, node, input, &failures, &stop_as, out);
+    let passing: Vec<u32> = (0..output.rows as u32).filter(|row| failed[*row as usize].is_none()).collect();
+    output.take(&passing)
+}
+
+#[expect(clippy::too_many_arguments, reason = "one check, its batch and where its findings go")]
+fn check(
+    runtime: &Runtime<'_>,
+    node: NodeId,
+    validation: &Validation,
+    kept: Option<&[u32]>,
+    output: &Batch,
+    evaluation: &RunContext,
+    failed: &mut [Option<Failure>],
+    out: &mut BlockResult,
+) {
+    let verdicts = match &validation.check {
+        Check::NotEmpty => None,
+        Check::Expression(expression) => {
+            let verdicts = expression.evaluate_condition(output, evaluation);
+            if verdicts.all_true() {
+                return;
+            }
+            Some(verdicts)
+        }
+    };
+    for row in 0..output.rows {
+        // A row that has failed is not checked again.
+        if failed[row].is_some() {
+            continue;
+        }
+        let finding = match (&verdicts, &validation.field) {
+            (Some(verdicts), _) => match verdicts.verdict(row as u32) {
+                Verdict::True => Finding::Passed,
+                Verdict::False | Verdict::Null => Finding::Failed,
+                Verdict::Error(error) => Finding::Broken(error.to_string()),
+            },
+            (None, Some((_, column))) if is_filled(&output.columns[*column], row) => Finding::Passed,
+            (None, _) => Finding::Failed,
+        };
+        let detail = match finding {
+            Finding::Passed => continue,
+            Finding::Failed if validation.warn => {
+                let text = format!(
+                    "{}: validation `{}`: {} (row {})",
+                    runtime.plan.nodes[node].name,
+                    validation.name,
+                    validation.message,
+                    output.origin.row_in_file(row)
+                );
+                let row = output.origin.block_row(row);
+                out.events.push(PendingEvent { row, node, level: Level::Warn, text });
+                continue;
+            }
+            Finding::Failed => validation.message.to_string(),
+            Finding::Broken(error) => format!("{}: {error}", validation.message),
+        };
+        failed[row] = Some(Failure {
+            row: kept.map_or(row as u32, |kept| kept[row]),
+            category: Category::ValidationFailure,
+            field: validation.field.as_ref().map(|(name, _)| Arc::clone(name)),
+            value: validation.field.as_ref().map(|(_, column)| text_of(&output.columns[*column], row)),
+            detail,
+        });
+    }
+}
+
+/// Not null, not empty text, not an empty array.
+fn is_filled(column: &Column, row: usize) -> bool {
+    if column.is_null(row) {
+        return false;
+    }
+    match column {
+        Column::Text(texts) => !texts.value(row).is_empty(),
+        Column::Dynamic(_, texts) => !json::is_empty_tagged(texts.value(row)),
+        _ => true,
+    }
+}
+
+fn text_of(column: &Column, row: usize) -> String {
+    let mut text = Vec::new();
+    CellWriter::new(column).append(row, &mut text);
+    String::from_utf8(text).expect("cells are written as UTF-8")
+}

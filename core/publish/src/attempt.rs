@@ -1,0 +1,218 @@
+//! One run's attempt to publish: stage, make ready, promote.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::reservation::Reservation;
+use crate::{PublishError, StagedFile, Storage};
+
+/// The directory beside a destination that holds the attempts of all runs.
+const ATTEMPTS: &str = ".clinker-attempts";
+/// How often in a row another run can win the race described in [`Attempt::root`] before we give up.
+const REMOVED_BETWEEN: usize = 16;
+
+/// What an artifact is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArtifactKind {
+    /// A Sink's output.
+    Output,
+    /// A dead-letter file.
+    DeadLetters,
+}
+
+/// What happens when the final exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CollisionPolicy {
+    /// It is replaced.
+    Replace,
+    /// The artifact is refused.
+    Refuse,
+    /// The caller tries the next name.
+    NextName,
+}
+
+/// The artifacts of one run. Dropping it without [`Attempt::promote`] removes what was staged.
+pub struct Attempt {
+    storage: Arc<dyn Storage>,
+    execution_id: String,
+    roots: Vec<Root>,
+    artifacts: Vec<Artifact>,
+}
+
+struct Root {
+    parent: PathBuf,
+    dir: PathBuf,
+    _live: Option<File>,
+}
+
+struct Artifact {
+    kind: ArtifactKind,
+    producer: String,
+    destination: PathBuf,
+    staged: PathBuf,
+    replace: bool,
+    published: bool,
+    _reservation: Reservation,
+}
+
+/// What became visible.
+#[derive(Debug)]
+pub struct Published {
+    /// Finals of Sinks, in the order they were staged.
+    pub outputs: Vec<PathBuf>,
+    /// Finals of dead letters.
+    pub dead_letters: Vec<PathBuf>,
+    /// Leftovers that could not be removed: the finals are complete all the same.
+    pub debt: Vec<String>,
+}
+
+impl Attempt {
+    /// An attempt without artifacts; nothing is created before the first one.
+    pub fn new(storage: Arc<dyn Storage>, execution_id: &str) -> Self {
+        Self { storage, execution_id: execution_id.to_owned(), roots: Vec::new(), artifacts: Vec::new() }
+    }
+
+    /// Reserves a final and creates the file that will become it.
+    ///
+    /// # Errors
+    /// The final exists under [`CollisionPolicy::Refuse`] or [`CollisionPolicy::NextName`], a live run writes it,
+    /// another artifact of this run has it, or the file system refuses.
+    pub fn stage(
+        &mut self,
+        kind: ArtifactKind,
+        producer: &str,
+        destination: &Path,
+        policy: CollisionPolicy,
+    ) -> Result<StagedFile, PublishError> {
+        let failed = |doing| move |error| PublishError::Io { destination: destination.to_owned(), doing, error };
+        if let Some(first) = self.artifacts.iter().find(|artifact| artifact.destination == destination) {
+            return Err(PublishError::Collision {
+                destination: destination.to_owned(),
+                first: first.producer.clone(),
+                second: producer.to_owned(),
+            });
+        }
+        let parent = destination.parent().unwrap_or(Path::new("."));
+        if self.storage.exists(destination) {
+            if policy != CollisionPolicy::Replace {
+                return Err(PublishError::Exists { destination: destination.to_owned() });
+            }
+            if destination.is_dir() {
+                let error = io::Error::from(io::ErrorKind::IsADirectory);
+                return Err(failed("write it")(error));
+            }
+        }
+        let reservation = Reservation::take(&self.storage, destination, &self.execution_id)
+            .map_err(failed("reserve it"))?
+            .ok_or_else(|| PublishError::Reserved { destination: destination.to_owned() })?;
+        let dir = self.root(parent).map_err(failed("create the attempt directory beside it"))?;
+        let leaf = destination.file_name().map(|leaf| leaf.to_string_lossy().into_owned()).unwrap_or_default();
+        let staged = dir.join(format!("{:04}-{leaf}", self.artifacts.len()));
+        let file = self.storage.create_new(&staged).map_err(failed("create the staged file for it"))?;
+        self.artifacts.push(Artifact {
+            kind,
+            producer: producer.to_owned(),
+            destination: destination.to_owned(),
+            staged,
+            replace: policy == CollisionPolicy::Replace,
+            published: false,
+            _reservation: reservation,
+        });
+        Ok(StagedFile::new(file))
+    }
+
+    fn root(&mut self, parent: &Path) -> io::Result<PathBuf> {
+        if let Some(root) = self.roots.iter().find(|root| root.parent == parent) {
+            return Ok(root.dir.clone());
+        }
+        let attempts = parent.join(ATTEMPTS);
+        let dir = attempts.join(&self.execution_id);
+        // Another run may remove the shared directory when its own was the last in it: then it is made again.
+        for _ in 0..REMOVED_BETWEEN {
+            self.storage.create_dir(&attempts)?;
+            match self.storage.create_dir(&dir) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                other => {
+                    other?;
+                    break;
+                }
+            }
+        }
+        let live = self.storage.lock(&dir.join("live.lock"), &self.execution_id)?;
+        self.roots.push(Root { parent: parent.to_owned(), dir: dir.clone(), _live: live });
+        Ok(dir)
+    }
+
+    /// Renames every artifact onto its final. All of them must have been synchronised. The whole set is checked before
+    /// the first rename.
+    ///
+    /// # Errors
+    /// A final appeared meanwhile under a policy that does not replace, or a rename failed: then some finals may be
+    /// visible, each of them complete.
+    pub fn promote(mut self) -> Result<Published, PublishError> {
+        for artifact in &self.artifacts {
+            if !artifact.replace && self.storage.exists(&artifact.destination) {
+                return Err(PublishError::Exists { destination: artifact.destination.clone() });
+            }
+        }
+        for at in 0..self.artifacts.len() {
+            let artifact = &self.artifacts[at];
+            if let Err(error) = self.storage.rename(&artifact.staged, &artifact.destination, artifact.replace) {
+                return Err(self.incomplete(error));
+            }
+            self.artifacts[at].published = true;
+        }
+        for root in &self.roots {
+            if let Err(error) = self.storage.sync_dir(&root.parent) {
+                return Err(self.incomplete(error));
+            }
+        }
+        let finals = |kind| {
+            let of_kind = self.artifacts.iter().filter(move |artifact| artifact.kind == kind);
+            of_kind.map(|artifact| artifact.destination.clone()).collect()
+        };
+        let (outputs, dead_letters) = (finals(ArtifactKind::Output), finals(ArtifactKind::DeadLetters));
+        let debt = self.clean_up();
+        Ok(Published { outputs, dead_letters, debt })
+    }
+
+    fn incomplete(&self, error: io::Error) -> PublishError {
+        let with = |published| {
+            let of_state = self.artifacts.iter().filter(move |artifact| artifact.published == published);
+            of_state.map(|artifact| artifact.destination.clone()).collect()
+        };
+        PublishError::Incomplete { published: with(true), unpublished: with(false), error }
+    }
+
+    /// Removes staged files, reservations and attempt directories of this run; says what could not be removed.
+    fn clean_up(&mut self) -> Vec<String> {
+        let mut debt = Vec::new();
+        for artifact in self.artifacts.drain(..) {
+            if !artifact.published
+                && let Err(error) = self.storage.remove_file(&artifact.staged)
+            {
+                debt.push(format!("{}: {error}", artifact.staged.display()));
+            }
+        }
+        for root in self.roots.drain(..) {
+            let removed = self
+                .storage
+                .remove_file(&root.dir.join("live.lock"))
+                .and_then(|()| self.storage.remove_dir(&root.dir));
+            if let Err(error) = removed {
+                debt.push(format!("{}: {error}", root.dir.display()));
+            }
+            // Shared with other runs: it stays while it is not empty.
+            let _ = self.storage.remove_dir(&root.parent.join(ATTEMPTS));
+        }
+        debt
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        self.clean_up();
+    }
+}
