@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Do one workload with another engine, in the current folder: peers.py duckdb|polars passthrough|transform|reject
+
+Each writes the same rows as the pipeline of that name, so that whole-process times compare like with like.
+"""
+import sys
+
+COLUMNS = {
+    "order_id": "BIGINT",
+    "customer_id": "BIGINT",
+    "sku": "VARCHAR",
+    "region": "VARCHAR",
+    "qty": "BIGINT",
+    "price": "DOUBLE",
+    "ordered_at": "DATE",
+    "note": "VARCHAR",
+}
+
+
+def duckdb(workload):
+    import duckdb as db
+
+    connection = db.connect()
+    connection.execute("SET threads=2; SET preserve_insertion_order=true")
+    columns = "{" + ",".join(f"'{name}':'{kind}'" for name, kind in COLUMNS.items()) + "}"
+    orders = f"read_csv('orders.csv', header=true, columns={columns})"
+    bad = f"read_csv('orders_bad.csv', header=true, columns={columns}, store_rejects=true)"
+    priced = (
+        "select order_id, sku, upper(region) region, qty*price total, ordered_at, "
+        "case when qty*price > 10000 then 'large' else 'small' end size, note from {} where qty >= 5"
+    )
+    to = "(format csv, header)"
+    statements = {
+        "passthrough": [f"copy (select * from {orders}) to 'duckdb.out.csv' {to}"],
+        "transform": [f"copy ({priced.format(orders)}) to 'duckdb.out.csv' {to}"],
+        "reject": [
+            f"copy ({priced.format(bad)}) to 'duckdb.out.csv' {to}",
+            f"copy (select * from reject_errors) to 'duckdb.dlq.csv' {to}",
+        ],
+    }
+    for statement in statements[workload]:
+        connection.execute(statement)
+
+
+def polars(workload):
+    import polars as pl
+
+    kinds = {"BIGINT": pl.Int64, "VARCHAR": pl.String, "DOUBLE": pl.Float64, "DATE": pl.Date}
+    schema = {name: kinds[kind] for name, kind in COLUMNS.items()}
+    total = pl.col("qty") * pl.col("price")
+    size = pl.when(total > 10000).then(pl.lit("large")).otherwise(pl.lit("small"))
+
+    def orders(path, **options):
+        return pl.scan_csv(path, schema=schema, try_parse_dates=False, **options)
+
+    def priced(frame):
+        return frame.filter(pl.col("qty") >= 5).select(
+            "order_id",
+            "sku",
+            pl.col("region").str.to_uppercase(),
+            total.alias("total"),
+            "ordered_at",
+            size.alias("size"),
+            "note",
+        )
+
+    frames = {
+        "passthrough": lambda: orders("orders.csv"),
+        "transform": lambda: priced(orders("orders.csv")),
+        # It has no rejects: a bad quantity becomes null and is dropped by the filter.
+        "reject": lambda: priced(orders("orders_bad.csv", ignore_errors=True)),
+    }
+    frames[workload]().sink_csv("polars.out.csv")
+
+
+if __name__ == "__main__":
+    engines = {"duckdb": duckdb, "polars": polars}
+    if len(sys.argv) != 3 or sys.argv[1] not in engines or sys.argv[2] not in ("passthrough", "transform", "reject"):
+        sys.exit(__doc__)
+    engines[sys.argv[1]](sys.argv[2])
