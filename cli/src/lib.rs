@@ -1,1 +1,28 @@
-//! Placeholder.
+//! The command line: flags, commands, what is printed where, exit codes.
+//!
+//! Everything a command takes from its surroundings (streams, clock, ids, file systems, environment) is in [`Host`], so
+//! that a test can run the whole command in its own process with any of them replaced.
+
+mod commands;
+pub mod exit;
+mod flags;
+mod host;
+mod ui;
+
+pub use host::{Host, Stream};
+
+// The library brings the same formats as the binary.
+use clinker_csv as _;
+
+/// Runs a command and gives its exit code.
+pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>, host: Host) -> u8 {
+    match flags::parse(args) {
+        Ok(flags::Command::Run(flags)) => commands::run::run(&flags, &host),
+        Ok(flags::Command::Explain(flags)) => commands::explain::explain(&flags, &host),
+        Err(stop) => {
+            let stream = if stop.to_stdout { &host.stdout } else { &host.stderr };
+            stream.write(&stop.text);
+            stop.exit
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The surroundings of a command.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use clinker_dlq::{Clock, IdSource, SystemClock};
+use clinker_engine::{CancelToken, InputOpener, OsInputs};
+use clinker_publish::{OsStorage, Storage};
+
+/// An output stream that several threads write whole lines to.
+#[derive(Clone)]
+pub struct Stream {
+    inner: Arc<Mutex<dyn Write + Send>>,
+    terminal: bool,
+}
+
+impl Stream {
+    /// A stream over a writer that is no terminal.
+    pub fn new(writer: impl Write + Send + 'static) -> Self {
+        Self { inner: Arc::new(Mutex::new(writer)), terminal: false }
+    }
+
+    /// Whether a person looks at it.
+    pub fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    /// Writes text. A reader that went away is not our failure: there is nobody left to tell.
+    pub fn write(&self, text: &str) {
+        let _ = self.try_write(text.as_bytes());
+    }
+
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// Those of the stream.
+    pub fn try_write(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut inner = self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        inner.write_all(bytes)?;
+        inner.flush()
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.try_write(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a command takes from its surroundings.
+pub struct Host {
+    /// Requested results.
+    pub stdout: Stream,
+    /// Everything else.
+    pub stderr: Stream,
+    /// Environment variables.
+    pub env: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    /// Relative paths of the command line resolve against it.
+    pub current_dir: PathBuf,
+    /// The wall clock.
+    pub clock: Arc<dyn Clock>,
+    /// Makes the generator of ids of one run.
+    pub ids: Arc<dyn Fn() -> IdSource + Send + Sync>,
+    /// The file system of outputs.
+    pub storage: Arc<dyn Storage>,
+    /// The file system of inputs.
+    pub inputs: Arc<dyn InputOpener>,
+    /// Whether SIGINT and SIGTERM are handled.
+    pub signals: bool,
+    /// Stops a run.
+    pub cancel: CancelToken,
+}
+
+impl Host {
+    /// The process's own surroundings.
+    pub fn system() -> Self {
+        let stderr = io::stderr();
+        Self {
+            stdout: Stream { terminal: io::stdout().is_terminal(), ..Stream::new(io::stdout()) },
+            stderr: Stream { terminal: stderr.is_terminal(), ..Stream::new(stderr) },
+            env: Arc::new(|name| std::env::var(name).ok()),
+            current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(IdSource::random),
+            storage: Arc::new(OsStorage),
+            inputs: Arc::new(OsInputs),
+            signals: true,
+            cancel: CancelToken::default(),
+        }
+    }
+}
