@@ -21,3 +21,8 @@ pub use default_forms::{
     parse_iso_date_time,
 };
 pub use strftime::DateFormat;
+
+/// Appends the RFC 3339 form in UTC with six digits after the seconds.
+pub fn append_rfc3339_micros(nanos: i128, out: &mut Vec<u8>) {
+    crate::text::append_rfc3339(nanos, 6, out);
+}

@@ -3,6 +3,12 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use arrow_array::{Array, FixedSizeBinaryArray};
+use arrow_buffer::Buffer;
+
+use crate::Column;
+use crate::column::decimal_at;
+
 mod arithmetic;
 mod parse;
 #[cfg(test)]
@@ -209,6 +215,20 @@ impl fmt::Display for Decimal {
         self.append_to(&mut digits);
         out.write_str(std::str::from_utf8(&digits).expect("digits are ASCII"))
     }
+}
+
+/// A decimal column with every value at exactly `scale` digits after the point, rounded half to even. A value that does
+/// not fit that scale keeps its own; columns of another kind are unchanged.
+pub fn round_column(column: &Column, scale: u8) -> Column {
+    let Column::Decimal(array) = column else {
+        return column.clone();
+    };
+    let rounded = |row| {
+        let value = decimal_at(array, row);
+        i128::from_ne_bytes(value.rescale_half_even(scale).unwrap_or(value).to_bytes())
+    };
+    let values = (0..array.len()).map(|row| if array.is_null(row) { 0 } else { rounded(row) }).collect();
+    Column::Decimal(FixedSizeBinaryArray::new(16, Buffer::from_vec(values), array.nulls().cloned()))
 }
 
 /// A magnitude below 2^127 with its sign.

@@ -53,6 +53,11 @@ pub fn append_compact(value: &Value, out: &mut Vec<u8>) {
     append(value, false, out);
 }
 
+/// Whether tagged JSON text is that of an empty string or an empty array.
+pub fn is_empty_tagged(text: &str) -> bool {
+    matches!(text, "\"\"" | "[]")
+}
+
 /// [`append_compact`] as a string of its own.
 pub fn to_compact(value: &Value) -> String {
     crate::text::into_string(|out| append_compact(value, out))
@@ -66,7 +71,7 @@ pub fn append_texts<'a>(texts: impl IntoIterator<Item = Option<&'a str>>, out: &
             out.push(b',');
         }
         match text {
-            Some(text) => append_string(text, out),
+            Some(text) => push_string(text, out),
             None => out.extend_from_slice(b"null"),
         }
     }
@@ -74,7 +79,7 @@ pub fn append_texts<'a>(texts: impl IntoIterator<Item = Option<&'a str>>, out: &
 }
 
 /// Appends a JSON string: `"`, `\` and controls are escaped, everything else is literal.
-pub fn append_string(text: &str, out: &mut Vec<u8>) {
+pub fn push_string(text: &str, out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     out.push(b'"');
     let bytes = text.as_bytes();
@@ -107,7 +112,7 @@ fn append(value: &Value, tagged: bool, out: &mut Vec<u8>) {
         Value::Float(value) if value.is_finite() || !tagged => append_json_float(*value, out),
         Value::Float(value) => append_scalar("float", tagged, out, |out| crate::text::append_float(*value, out)),
         Value::Decimal(value) => append_scalar("decimal", tagged, out, |out| append_decimal(*value, out)),
-        Value::String(value) => append_string(value, out),
+        Value::String(value) => push_string(value, out),
         Value::Date(value) => append_scalar("date", tagged, out, |out| append_date(*value, out)),
         Value::DateTime(value) => append_scalar("date_time", tagged, out, |out| append_date_time(*value, out)),
         Value::Array(elements) => {
@@ -127,7 +132,7 @@ fn append(value: &Value, tagged: bool, out: &mut Vec<u8>) {
                 if at > 0 {
                     out.push(b',');
                 }
-                append_string(key, out);
+                push_string(key, out);
                 out.push(b':');
                 append(value, tagged, out);
             }

@@ -48,7 +48,7 @@ pub fn parse_default_date(text: &[u8]) -> Option<i32> {
 /// A date-time in one of [`DEFAULT_DATE_TIME_FORMS`], where `.` and 1 to 9 digits may follow the seconds. An offset
 /// normalises to UTC.
 pub fn parse_default_date_time(text: &[u8]) -> Option<i128> {
-    if let Some(nanos) = parse_rfc3339(text) {
+    if let Some(nanos) = parse_full(text) {
         return Some(nanos);
     }
     let mut cursor = Cursor { text, strict: false };
@@ -64,16 +64,17 @@ pub fn parse_default_date_time(text: &[u8]) -> Option<i128> {
     cursor.text.is_empty().then(|| date_time(date, clock))
 }
 
-/// RFC 3339: two digits for every field but the year, and `Z` or an offset at the end.
-fn parse_rfc3339(text: &[u8]) -> Option<i128> {
+/// The common forms, in one pass: two digits for every field but the year and, for RFC 3339, `Z` or an offset at the end.
+fn parse_full(text: &[u8]) -> Option<i128> {
     let (date, rest) = text.split_at_checked(10)?;
     let date = parse_iso_date(date)?;
-    let [b'T' | b't' | b' ', rest @ ..] = rest else {
+    let [separator @ (b'T' | b't' | b' '), rest @ ..] = rest else {
         return None;
     };
     let mut cursor = Cursor { text: rest, strict: true };
     let clock = cursor.clock(false)?;
     let offset = match cursor.text {
+        b"" if *separator != b't' => 0,
         b"Z" | b"z" => 0,
         [sign @ (b'+' | b'-'), rest @ ..] => {
             cursor.text = rest;

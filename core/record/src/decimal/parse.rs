@@ -60,6 +60,25 @@ impl Decimal {
         matches!(split(text), Some((_, [])))
     }
 
+    /// A JSON number, which may have an exponent, at a declared scale or at the scale its digits have: exact or nothing.
+    pub(crate) fn parse_number(literal: &str, scale: Option<u8>) -> Option<Decimal> {
+        let Some(end) = literal.find(['e', 'E']) else {
+            return match scale {
+                Some(scale) => Decimal::parse_literal_at(literal.as_bytes(), scale),
+                None => Decimal::parse_literal(literal.as_bytes()),
+            };
+        };
+        let digits = Decimal::parse_literal(&literal.as_bytes()[..end])?;
+        let own = i64::from(digits.scale()) - parse_exponent(&literal.as_bytes()[end..])?;
+        let value = if own >= 0 {
+            Decimal::new(digits.coefficient(), u8::try_from(own).ok()?)?
+        } else {
+            let factor = *POWERS.get(usize::try_from(-own).ok()?)? as i128;
+            Decimal::new(digits.coefficient().checked_mul(factor)?, 0)?
+        };
+        scale.map_or(Some(value), |scale| value.rescale_exact(scale))
+    }
+
     /// The literal of `to_decimal` (`cxl.md` 10.8): an exponent may follow, and digits that do not fit are rounded off.
     pub fn parse_cxl(text: &str) -> Option<Decimal> {
         /// More digits than a coefficient holds; those that follow only decide the rounding.

@@ -1,0 +1,119 @@
+//! Rejected cells in messages and dead letters.
+
+use std::fmt::Write as _;
+
+use super::split::parts;
+use super::{AdmitRule, Cells};
+use crate::json::{self, Json};
+use crate::text::{self, preview};
+use crate::{Type, Value};
+
+/// A cell as it was read: text unconverted, the values of a `split_values` column as a compact JSON array; `None` for
+/// absent and null. A cell that should be a JSON array and is none is its text.
+pub fn original_text(rule: &AdmitRule, cells: &Cells, row: usize) -> Option<String> {
+    match cells {
+        Cells::Absent(_) => None,
+        Cells::Native(column) => {
+            let value = column.value(row);
+            (!value.is_null()).then(|| text::cell(&value))
+        }
+        Cells::Text(cells) => {
+            let text = cells.text(row)?;
+            let Some(rule) = &rule.split else {
+                return Some(text.to_owned());
+            };
+            if rule.json && !text.is_empty() {
+                return Some(match json::parse(text, json::MAX_DEPTH) {
+                    Ok(array @ Json::Array(_)) => array.to_compact(),
+                    _ => text.to_owned(),
+                });
+            }
+            let parts = if text.is_empty() { Vec::new() } else { parts(rule, text) };
+            Some(text::into_string(|out| json::append_texts(parts.iter().map(|part| Some(part.as_str())), out)))
+        }
+    }
+}
+
+/// The line of a declared-type failure. `column` is the 1-based position among the declared columns, `value` the cell
+/// as it was read, `None` for null and absent.
+#[expect(clippy::too_many_arguments, reason = "each is one place of the line")]
+pub fn render_e126(
+    source: &str,
+    file: &str,
+    row: u64,
+    column: usize,
+    field: &str,
+    ty: Type,
+    value: Option<&str>,
+    reason: &str,
+) -> String {
+    let mut line = String::from("[E126] source=\"");
+    append_name(source, &mut line);
+    line.push_str("\" file=\"");
+    append_name(file, &mut line);
+    // Writing to a string cannot fail.
+    let _ = write!(line, "\" row={row} column={column} field=\"");
+    append_name(field, &mut line);
+    let shown = value.map_or_else(|| "null".to_owned(), preview);
+    let bytes = value.map_or(0, str::len);
+    let _ = write!(line, "\" declared_type={ty} preview=\"{shown}\" original_bytes={bytes}: ");
+    append_line(reason, &mut line);
+    line
+}
+
+/// A name between quotes: what would end it, or the line, is escaped.
+fn append_name(name: &str, line: &mut String) {
+    for char in name.chars() {
+        match char {
+            '"' | '\\' => line.extend(['\\', char]),
+            char => append_char(char, line),
+        }
+    }
+}
+
+/// Text up to the end of the line.
+fn append_line(text: &str, line: &mut String) {
+    text.chars().for_each(|char| append_char(char, line));
+}
+
+fn append_char(char: char, line: &mut String) {
+    if char.is_control() {
+        line.extend(char.escape_default());
+    } else {
+        line.push(char);
+    }
+}
+
+impl Json<'_> {
+    /// Compact JSON that keeps the literal text of numbers.
+    fn to_compact(&self) -> String {
+        text::into_string(|out| self.append_compact(out))
+    }
+
+    fn append_compact(&self, out: &mut Vec<u8>) {
+        match self {
+            Json::Null => json::append_compact(&Value::Null, out),
+            Json::Bool(value) => text::append_bool(*value, out),
+            Json::Number(literal) => out.extend_from_slice(literal.as_bytes()),
+            Json::String(text) => json::push_string(text, out),
+            Json::Array(elements) => {
+                out.push(b'[');
+                for (at, element) in elements.iter().enumerate() {
+                    out.extend_from_slice(if at == 0 { b"" } else { b"," });
+                    element.append_compact(out);
+                }
+                out.push(b']');
+            }
+            Json::Object(members) => {
+                out.push(b'{');
+                for (at, (key, value)) in members.iter().enumerate() {
+                    out.extend_from_slice(if at == 0 { b"" } else { b"," });
+                    json::push_string(key, out);
+                    out.push(b':');
+                    value.append_compact(out);
+                }
+                out.push(b'}');
+            }
+        }
+    }
+}
