@@ -10,6 +10,8 @@
 //! - `decimal` is an optional sign, digits and an optional fraction with at least one digit, without exponent.
 
 mod columns;
+#[cfg(test)]
+mod oracle;
 mod primitives;
 mod report;
 mod scalar;

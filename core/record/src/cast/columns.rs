@@ -337,7 +337,7 @@ fn text_array(views: Vec<u128>, cells: &TextCells, nulls: Nulls, default: Option
     let mut buffers = Vec::new();
     if long {
         buffers.extend([cells.block.clone(), cells.extra.clone()]);
-        buffers.extend(default.map(|text| Buffer::from_slice_ref(text)));
+        buffers.extend(default.map(Buffer::from_slice_ref));
     }
     let nulls = nulls.buffer(views.len());
     let array = StringViewArray::try_new(ScalarBuffer::from(views), buffers, nulls);

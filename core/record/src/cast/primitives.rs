@@ -104,10 +104,10 @@ pub fn parse_bool(text: &[u8]) -> Option<bool> {
         b"false" | b"0" => return Some(false),
         _ => {}
     }
-    let is = |word: &&str| text.eq_ignore_ascii_case(word.as_bytes());
-    if ["true", "yes", "on"].iter().any(|word| is(word)) {
+    let is = |word: &str| text.eq_ignore_ascii_case(word.as_bytes());
+    if ["true", "yes", "on"].into_iter().any(is) {
         Some(true)
-    } else if ["false", "no", "off"].iter().any(|word| is(word)) {
+    } else if ["false", "no", "off"].into_iter().any(is) {
         Some(false)
     } else {
         None

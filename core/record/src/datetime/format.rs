@@ -72,8 +72,8 @@ fn name(name: Name, date: i32, day: Civil, clock: Clock) -> String {
 fn append_fraction(fraction: Fraction, nanos: u32, out: &mut String) {
     let digits = match fraction {
         Fraction::Shortest if nanos == 0 => return,
-        Fraction::Shortest if nanos % 1_000_000 == 0 => 3,
-        Fraction::Shortest if nanos % 1_000 == 0 => 6,
+        Fraction::Shortest if nanos.is_multiple_of(1_000_000) => 3,
+        Fraction::Shortest if nanos.is_multiple_of(1_000) => 6,
         Fraction::Shortest => 9,
         Fraction::Digits(digits) | Fraction::PointAndDigits(digits) => digits,
     };

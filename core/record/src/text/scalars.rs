@@ -163,9 +163,9 @@ pub fn append_date(date: i32, out: &mut Vec<u8>) {
 pub fn append_date_time(nanos: i128, out: &mut Vec<u8>) {
     let time = append_seconds(nanos, out);
     if time.nanos != 0 {
-        let digits = if time.nanos % 1_000_000 == 0 {
+        let digits = if time.nanos.is_multiple_of(1_000_000) {
             3
-        } else if time.nanos % 1_000 == 0 {
+        } else if time.nanos.is_multiple_of(1_000) {
             6
         } else {
             9
