@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use clinker_dlq::{Clock, IdSource, SystemClock};
-use clinker_engine::{CancelToken, InputOpener, OsInputs};
+use clinker_engine::{CancelToken, InputOpener, OsInputs, RunReport};
 use clinker_publish::{OsStorage, Storage};
 
 /// An output stream that several threads write whole lines to.
@@ -75,6 +75,10 @@ pub struct Host {
     pub signals: bool,
     /// Stops a run.
     pub cancel: CancelToken,
+    /// Resident memory of the process, where the platform reports it.
+    pub resident: Arc<dyn Fn() -> Option<u64> + Send + Sync>,
+    /// Is shown the report of each run that completes.
+    pub observe: Arc<dyn Fn(&RunReport) + Send + Sync>,
 }
 
 impl Host {
@@ -92,6 +96,8 @@ impl Host {
             inputs: Arc::new(OsInputs),
             signals: true,
             cancel: CancelToken::default(),
+            resident: Arc::new(clinker_memory::resident_bytes),
+            observe: Arc::new(|_| {}),
         }
     }
 }

@@ -59,11 +59,15 @@ pub fn run(flags: &RunFlags, host: &Host) -> u8 {
         cancel: host.cancel.clone(),
         progress: Arc::clone(&progress),
         subscriber: Arc::new(console.clone()),
+        resident: (host.resident)(),
         preview,
     };
     let bar = (host.stderr.is_terminal() && !flags.quiet).then(|| ProgressBar::start(&console, progress));
     let outcome = clinker_engine::run(&plan, envelope);
     drop(bar);
+    if let Ok(report) = &outcome {
+        (host.observe)(report);
+    }
     conclude(outcome, is_preview, &console)
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use clinker_record::{Category, datetime};
+use clinker_record::{Category, text};
 
 use crate::{IdSource, Layout};
 
@@ -78,7 +78,7 @@ impl<W: Write> DeadLetterFile<W> {
         self.buffer.push(b',');
         self.buffer.extend_from_slice(id);
         self.buffer.push(b',');
-        datetime::append_rfc3339_micros(now, &mut self.buffer);
+        text::append_rfc3339(now, 6, &mut self.buffer);
         if self.buffer.len() + rest.len() > BUFFER {
             self.drain()?;
         }

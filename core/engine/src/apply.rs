@@ -10,12 +10,15 @@ use clinker_plan::{CompiledPlan, NodeId};
 use clinker_publish::{ArtifactKind, Attempt, CollisionPolicy, StagedFile};
 
 use crate::block::{BlockResult, PendingFailure};
+use crate::destinations::Destinations;
 use crate::outputs::{Output, Target, write_failed};
 use crate::{Books, RunError};
 
 /// Everything observable of a run, owned by whoever applies the next block.
-pub(crate) struct Applier {
+pub(crate) struct Applier<'p> {
+    pub plan: &'p CompiledPlan,
     pub attempt: Attempt,
+    pub destinations: Destinations<'p>,
     pub outputs: Outputs,
     pub letters: Option<LetterFile>,
     pub ids: IdSource,
@@ -24,11 +27,11 @@ pub(crate) struct Applier {
     pub subscriber: Arc<dyn Subscriber>,
     pub books: Books,
     pub worst: Worst,
-    pub stages: Vec<Arc<str>>,
-    pub sources: Vec<NodeId>,
     pub ok_rows: u64,
     pub rejected_rows: u64,
+    /// Time of the last dead letter: the clock may step back, the file may not.
     pub last_instant: i128,
+    /// The Source of the unit that runs.
     pub current_source: NodeId,
 }
 
@@ -36,16 +39,11 @@ pub(crate) struct Applier {
 pub(crate) struct Outputs {
     /// The open output of each node that is a Sink.
     pub open: Vec<Option<Output>>,
-    /// Sinks that write one output a source file: starts the output for a file.
-    pub per_file: PerFile,
     /// Complete outputs, not yet synchronised.
     pub complete: Vec<(PathBuf, StagedFile)>,
     /// Bytes of a preview, by node.
     pub preview: Vec<(NodeId, Vec<u8>)>,
 }
-
-/// Starts the outputs of Sinks that follow the files of their Source.
-pub(crate) type PerFile = Box<dyn FnMut(NodeId, u32, &mut Attempt) -> Result<Vec<(NodeId, Output)>, RunError> + Send>;
 
 /// The dead-letter file: where it goes, and the open file once a row was written.
 pub(crate) struct LetterFile {
@@ -75,7 +73,7 @@ impl Outputs {
     }
 }
 
-impl Applier {
+impl Applier<'_> {
     pub(crate) fn begin_unit(&mut self, source: NodeId) {
         self.current_source = source;
     }
@@ -83,9 +81,9 @@ impl Applier {
     /// Applies one block. What comes after an error is not applied.
     pub(crate) fn apply(&mut self, mut block: BlockResult) -> Result<(), RunError> {
         for file in std::mem::take(&mut block.opened) {
-            for (node, output) in (self.outputs.per_file)(self.current_source, file, &mut self.attempt)? {
+            for node in self.destinations.sinks_per_file(self.current_source) {
                 self.outputs.close(node)?;
-                self.outputs.open[node] = Some(output);
+                self.outputs.open[node] = Some(self.destinations.begin(node, Some(file), &mut self.attempt)?);
             }
         }
         for event in &block.events {
@@ -97,7 +95,7 @@ impl Applier {
         }
         for output in &block.outputs {
             let Some(open) = &mut self.outputs.open[output.node] else {
-                return Err(RunError::internal(format!("no open output for {}", self.stages[output.node])));
+                return Err(RunError::internal(format!("no open output for {}", self.plan.nodes[output.node].stage)));
             };
             open.records(&output.names, &output.encoded)?;
             Progress::add(&self.progress.rows_written, output.encoded.ends.len() as u64);
@@ -117,7 +115,7 @@ impl Applier {
         }
         self.rejected_rows += 1;
         self.progress.rows_rejected.store(self.rejected_rows, Ordering::Relaxed);
-        self.worst.add(&self.stages[failure.node], failure.category, 1);
+        self.worst.add(&self.plan.nodes[failure.node].stage, failure.category, 1);
         let Some(letters) = &mut self.letters else { return Ok(()) };
         self.last_instant = self.last_instant.max(self.clock.now());
         let file = match &mut letters.file {
@@ -149,8 +147,8 @@ impl Applier {
     }
 
     /// Closes the books of the whole run.
-    pub(crate) fn close_books(&self, plan: &CompiledPlan) -> Result<(), RunError> {
-        self.books.close(plan).map_err(RunError::internal)
+    pub(crate) fn close_books(&self) -> Result<(), RunError> {
+        self.books.close(self.plan).map_err(RunError::internal)
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clinker_dlq::{Clock, IdSource};
 use clinker_events::{Progress, Subscriber};
+use clinker_format::input::WholeFile;
 use clinker_publish::Storage;
 
 use crate::CancelToken;
@@ -31,10 +32,12 @@ pub struct OsInputs;
 impl InputOpener for OsInputs {
     fn open(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
         let file = File::open(path)?;
-        if file.metadata()?.is_dir() {
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        Ok(Box::new(file))
+        // A file that turns out shorter than it was at open was cut while we read it.
+        Ok(Box::new(WholeFile::new(file, metadata.len())))
     }
 }
 
@@ -72,6 +75,8 @@ pub struct RunEnvelope {
     pub progress: Arc<Progress>,
     /// Takes log events.
     pub subscriber: Arc<dyn Subscriber>,
+    /// Resident memory of the process before the run, where it is known.
+    pub resident: Option<u64>,
     /// Present for a bounded preview.
     pub preview: Option<Preview>,
 }

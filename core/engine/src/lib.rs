@@ -10,6 +10,7 @@ mod apply;
 mod block;
 mod books;
 mod cancel;
+mod destinations;
 mod envelope;
 mod error;
 mod liveness;

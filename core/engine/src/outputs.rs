@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use clinker_format::output::OutputStream;
 use clinker_format::{Encoded, Writer};
-use clinker_plan::{IfExists, SinkPlan, WidenedColumns};
-use clinker_publish::{ArtifactKind, Attempt, CollisionPolicy, PublishError, StagedFile};
+use clinker_plan::{SinkPlan, WidenedColumns};
+use clinker_publish::{PublishError, StagedFile};
 
 use crate::RunError;
 
@@ -83,41 +83,6 @@ impl Output {
 pub(crate) fn write_failed(destination: &Path, error: io::Error) -> RunError {
     PublishError::Io { destination: destination.to_owned(), doing: "write it", error }.into()
 }
-
-/// Stages an output file under its collision policy.
-pub(crate) fn stage(
-    attempt: &mut Attempt,
-    producer: &str,
-    plan: &SinkPlan,
-    force: bool,
-    render: &mut dyn FnMut(Option<u64>) -> Result<PathBuf, RunError>,
-) -> Result<(PathBuf, StagedFile), RunError> {
-    let policy = match plan.if_exists {
-        IfExists::Overwrite => CollisionPolicy::Replace,
-        IfExists::Error if force => CollisionPolicy::Replace,
-        IfExists::Error => CollisionPolicy::Refuse,
-        IfExists::UniqueSuffix { .. } => CollisionPolicy::NextName,
-    };
-    let IfExists::UniqueSuffix { .. } = plan.if_exists else {
-        let destination = render(None)?;
-        let file = attempt.stage(ArtifactKind::Output, producer, &destination, policy)?;
-        return Ok((destination, file));
-    };
-    for number in 0..MOST_NAMES {
-        let destination = render(Some(number))?;
-        match attempt.stage(ArtifactKind::Output, producer, &destination, policy) {
-            Ok(file) => return Ok((destination, file)),
-            Err(PublishError::Exists { .. } | PublishError::Reserved { .. }) => {}
-            Err(PublishError::Collision { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    let authored = plan.path.authored();
-    Err(RunError::internal(format!("sink `{producer}`: no free name among {MOST_NAMES} for `{authored}`")))
-}
-
-/// `unique_suffix` gives up after this many names.
-const MOST_NAMES: u64 = 100_000;
 
 /// Makes staged files durable; how long that took is reported apart.
 pub(crate) fn sync_all(files: &mut [(PathBuf, StagedFile)]) -> Result<Duration, RunError> {

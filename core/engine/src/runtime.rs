@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clinker_cxl::{RunContext, SourceContext};
 use clinker_dlq::{Clock, ColumnMap, Layout, SOURCE_RECORD};
-use clinker_events::{Progress, Subscriber};
+use clinker_events::Progress;
 use clinker_format::BlockBound;
 use clinker_memory::Budget;
 use clinker_plan::{CompiledPlan, NodeId, Operator, SourcePlan, Strategy};
@@ -26,7 +26,6 @@ pub(crate) struct Runtime<'p> {
     pub strategy: Strategy,
     pub context: RunContext,
     pub clock: Arc<dyn Clock>,
-    pub subscriber: Arc<dyn Subscriber>,
     pub progress: Arc<Progress>,
     pub cancel: CancelToken,
     pub inputs: Arc<dyn InputOpener>,
@@ -73,7 +72,6 @@ impl<'p> Runtime<'p> {
                 sources,
             },
             clock: Arc::clone(&envelope.clock),
-            subscriber: Arc::clone(&envelope.subscriber),
             progress: Arc::clone(&envelope.progress),
             cancel: envelope.cancel.clone(),
             inputs: Arc::clone(&envelope.inputs),

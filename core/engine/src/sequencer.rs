@@ -9,10 +9,10 @@ use crate::block::BlockResult;
 
 /// The order of effects of one unit. Whoever delivers the next result in order applies it, and those waiting behind it;
 /// nobody waits for a turn with a result in hand.
-pub(crate) struct Sequencer<'a> {
+pub(crate) struct Sequencer<'a, 'p> {
     state: Mutex<State>,
     moved: Condvar,
-    applier: Mutex<&'a mut Applier>,
+    applier: Mutex<&'a mut Applier<'p>>,
     in_flight: u64,
 }
 
@@ -24,9 +24,9 @@ struct State {
     ended: Option<RunError>,
 }
 
-impl<'a> Sequencer<'a> {
+impl<'a, 'p> Sequencer<'a, 'p> {
     /// At most `in_flight` blocks are between being cut and being applied.
-    pub(crate) fn new(applier: &'a mut Applier, in_flight: usize) -> Self {
+    pub(crate) fn new(applier: &'a mut Applier<'p>, in_flight: usize) -> Self {
         let state = State { next: 0, waiting: BTreeMap::new(), applying: false, ended: None };
         Self {
             state: Mutex::new(state),

@@ -31,7 +31,7 @@ struct Turn<'a> {
 }
 
 /// Runs the unit of a Source to its end.
-pub(crate) fn run_unit(runtime: &Runtime<'_>, source: NodeId, applier: &mut Applier) -> Result<(), RunError> {
+pub(crate) fn run_unit(runtime: &Runtime<'_>, source: NodeId, applier: &mut Applier<'_>) -> Result<(), RunError> {
     let unit = Unit::of(runtime.plan, source);
     applier.begin_unit(source);
     let sequencer = Sequencer::new(applier, runtime.in_flight);
@@ -61,7 +61,7 @@ pub(crate) fn run_unit(runtime: &Runtime<'_>, source: NodeId, applier: &mut Appl
     sequencer.into_outcome()
 }
 
-fn worker(runtime: &Runtime<'_>, unit: &Unit<'_>, turn: &Mutex<Turn<'_>>, sequencer: &Sequencer<'_>) {
+fn worker(runtime: &Runtime<'_>, unit: &Unit<'_>, turn: &Mutex<Turn<'_>>, sequencer: &Sequencer<'_, '_>) {
     loop {
         if stop_when_cancelled(&runtime.cancel, sequencer) {
             return;
@@ -83,7 +83,7 @@ fn worker(runtime: &Runtime<'_>, unit: &Unit<'_>, turn: &Mutex<Turn<'_>>, sequen
     }
 }
 
-fn stop_when_cancelled(cancel: &CancelToken, sequencer: &Sequencer<'_>) -> bool {
+fn stop_when_cancelled(cancel: &CancelToken, sequencer: &Sequencer<'_, '_>) -> bool {
     let cancelled = cancel.is_cancelled();
     if cancelled {
         sequencer.end(RunError::Cancelled);

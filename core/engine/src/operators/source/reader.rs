@@ -45,8 +45,6 @@ pub(crate) struct FileShape {
     pub declared: Vec<Option<usize>>,
     /// Undeclared columns: name and place among `wanted`.
     pub widened: Vec<(Arc<str>, usize)>,
-    /// Names of the undeclared columns.
-    pub widened_names: Arc<[Arc<str>]>,
 }
 
 struct OpenedFile {
@@ -163,19 +161,18 @@ impl<'a> SourceReader<'a> {
             |name: &Arc<str>| self.plan.columns.iter().any(|column| column.input_name == *name);
         let undeclared: Vec<Arc<str>> = order.iter().filter(|name| !is_declared(name)).cloned().collect();
         let keep = self.plan.on_unmapped == OnUnmapped::AutoWiden;
-        // A rejected record shows its undeclared fields unless they are dropped, so both are decoded alike.
         let mut wanted = Vec::new();
         let mut place = |file_column: usize| {
             wanted.push(file_column);
             wanted.len() - 1
         };
         let declared = declared.into_iter().map(|column| column.map(&mut place)).collect();
-        let names: Arc<[Arc<str>]> = if keep { undeclared.into() } else { Arc::from([]) };
-        let widened = names
-            .iter()
-            .filter_map(|name| position(name).map(|column| (Arc::clone(name), place(column))))
+        let widened = undeclared
+            .into_iter()
+            .filter(|_| keep)
+            .filter_map(|name| position(&name).map(|column| (name, place(column))))
             .collect();
-        Ok(FileShape { wanted, declared, widened, widened_names: names })
+        Ok(FileShape { wanted, declared, widened })
     }
 
     fn check_names(&self, file: &OpenFile) -> Result<(), RunError> {

@@ -1,0 +1,203 @@
+//! Where Sinks write: rendered paths, checked against each other and against the inputs, staged under their policy.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clinker_cxl::SourceContext;
+use clinker_plan::template::RenderContext;
+use clinker_plan::{CompiledPlan, IfExists, NodeId, Operator, SinkPlan};
+use clinker_publish::{ArtifactKind, Attempt, CollisionPolicy, PublishError, StagedFile};
+
+use crate::RunError;
+use crate::error::exit;
+use crate::outputs::{Output, Target};
+
+/// `unique_suffix` gives up after this many names.
+const MOST_NAMES: u64 = 100_000;
+
+/// Renders and opens the destinations of one run.
+pub(crate) struct Destinations<'p> {
+    pub plan: &'p CompiledPlan,
+    pub sources: Arc<[SourceContext]>,
+    pub execution_id: Arc<str>,
+    pub batch_id: Arc<str>,
+    pub start_time: i128,
+    pub force: bool,
+    pub preview: bool,
+}
+
+impl<'p> Destinations<'p> {
+    fn sink(&self, node: NodeId) -> &'p SinkPlan {
+        match &self.plan.nodes[node].operator {
+            Operator::Sink(sink) => sink,
+            _ => unreachable!("only Sinks have destinations"),
+        }
+    }
+
+    fn sinks(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.plan.nodes.iter().enumerate().filter(|(_, node)| matches!(node.operator, Operator::Sink(_))).map(|(id, _)| id)
+    }
+
+    /// The Source above a node.
+    fn source_of(&self, mut node: NodeId) -> NodeId {
+        while let Some(input) = self.plan.nodes[node].input {
+            node = input;
+        }
+        node
+    }
+
+    fn source_context(&self, node: NodeId) -> &SourceContext {
+        let source = self.source_of(node);
+        match &self.plan.nodes[source].operator {
+            Operator::Source(plan) => &self.sources[usize::from(plan.index)],
+            _ => unreachable!("only Sources have no input"),
+        }
+    }
+
+    /// Sinks with one output for the whole run.
+    pub(crate) fn sinks_per_run(&self) -> Vec<NodeId> {
+        self.sinks().filter(|id| self.preview || !self.sink(*id).path.per_source_file()).collect()
+    }
+
+    /// Sinks of that Source's unit that write one output for each of its files.
+    pub(crate) fn sinks_per_file(&self, source: NodeId) -> Vec<NodeId> {
+        let per_file = |id: &NodeId| !self.preview && self.sink(*id).path.per_source_file();
+        self.sinks().filter(|id| per_file(id) && self.source_of(*id) == source).collect()
+    }
+
+    /// The path of a Sink's output, for one file of its Source if it writes one for each.
+    fn render(&self, node: NodeId, file: Option<u32>, number: Option<u64>) -> Result<PathBuf, RunError> {
+        let sink = self.sink(node);
+        let width = match sink.if_exists {
+            IfExists::UniqueSuffix { width } => width,
+            _ => 0,
+        };
+        let source_path = file.map(|file| &*self.source_context(node).files[file as usize].shown);
+        let context = RenderContext {
+            channel: None,
+            pipeline_hash: &self.plan.pipeline_hash,
+            start_time: self.start_time,
+            execution_id: &self.execution_id,
+            batch_id: &self.batch_id,
+            n: number.filter(|number| *number > 0),
+            width,
+            source_path,
+        };
+        let rendered = sink.path.render(&context).map_err(|reason| {
+            RunError::coded(exit::CONFIGURATION, "E-SEC-001", format!("sink `{}`: {reason}", self.plan.nodes[node].name))
+        })?;
+        let path = self.plan.base.join(rendered);
+        Ok(match number {
+            Some(number) if number > 0 && !sink.path.has_counter() => numbered(&path, number, width),
+            _ => path,
+        })
+    }
+
+    /// Checks the destinations of the whole run before anything is created: no two alike, none that is an input.
+    pub(crate) fn check(&self, dead_letters: Option<&Path>) -> Result<(), RunError> {
+        let mut claimed: Vec<(PathBuf, String)> = Vec::new();
+        let mut claim = |path: PathBuf, owner: String| -> Result<(), RunError> {
+            let real = real_path(&path);
+            if let Some((_, first)) = claimed.iter().find(|(known, _)| *known == real) {
+                let message = format!("{}: both {first} and {owner} would write this file", path.display());
+                return Err(RunError::coded(exit::CONFIGURATION, "E322", message).help("give each output a path of its own"));
+            }
+            if let Some((source, shown)) = self.input_at(&real) {
+                let message = format!("{owner} would replace {shown}, which source `{source}` reads");
+                return Err(RunError::coded(exit::CONFIGURATION, "E322", message)
+                    .help("write to another path: an output must not be an input of the same run"));
+            }
+            claimed.push((real, owner));
+            Ok(())
+        };
+        if let Some(path) = dead_letters {
+            claim(path.to_owned(), "the dead-letter file".to_owned())?;
+        }
+        for id in self.sinks() {
+            let name = &self.plan.nodes[id].name;
+            if !self.sink(id).path.per_source_file() {
+                claim(self.render(id, None, None)?, format!("sink `{name}`"))?;
+                continue;
+            }
+            for file in 0..self.source_context(id).files.len() as u32 {
+                let shown = &self.source_context(id).files[file as usize].shown;
+                claim(self.render(id, Some(file), None)?, format!("sink `{name}` for {shown}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn input_at(&self, real: &Path) -> Option<(&str, &str)> {
+        let inputs = self.sources.iter().flat_map(|source| source.files.iter().map(move |file| (source, file)));
+        let mut found = inputs.filter(|(_, file)| real_path(Path::new(&*file.path)) == real);
+        found.next().map(|(source, file)| (&*source.name, &*file.shown))
+    }
+
+    /// Starts a Sink's output.
+    pub(crate) fn begin(&self, node: NodeId, file: Option<u32>, attempt: &mut Attempt) -> Result<Output, RunError> {
+        let sink = self.sink(node);
+        if self.preview {
+            return Output::begin(sink, PathBuf::from("preview"), Target::Memory(Vec::new()));
+        }
+        let (destination, staged) = self.stage(node, file, attempt)?;
+        Output::begin(sink, destination, Target::Staged(staged))
+    }
+
+    fn stage(
+        &self,
+        node: NodeId,
+        file: Option<u32>,
+        attempt: &mut Attempt,
+    ) -> Result<(PathBuf, StagedFile), RunError> {
+        let producer = format!("sink `{}`", self.plan.nodes[node].name);
+        let policy = match self.sink(node).if_exists {
+            IfExists::Overwrite => CollisionPolicy::Replace,
+            IfExists::Error if self.force => CollisionPolicy::Replace,
+            IfExists::Error => CollisionPolicy::Refuse,
+            IfExists::UniqueSuffix { .. } => return self.stage_unique(node, file, &producer, attempt),
+        };
+        let destination = self.render(node, file, None)?;
+        let staged = attempt.stage(ArtifactKind::Output, &producer, &destination, policy)?;
+        Ok((destination, staged))
+    }
+
+    fn stage_unique(
+        &self,
+        node: NodeId,
+        file: Option<u32>,
+        producer: &str,
+        attempt: &mut Attempt,
+    ) -> Result<(PathBuf, StagedFile), RunError> {
+        for number in 0..MOST_NAMES {
+            let destination = self.render(node, file, Some(number))?;
+            match attempt.stage(ArtifactKind::Output, producer, &destination, CollisionPolicy::NextName) {
+                Ok(staged) => return Ok((destination, staged)),
+                Err(PublishError::Exists { .. } | PublishError::Reserved { .. } | PublishError::Collision { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let authored = self.sink(node).path.text();
+        Err(RunError::internal(format!("{producer}: none of {MOST_NAMES} names for `{authored}` is free")))
+    }
+}
+
+/// `<stem>-<number>.<ext>`.
+fn numbered(path: &Path, number: u64, width: usize) -> PathBuf {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let leaf = match path.extension() {
+        Some(extension) => format!("{stem}-{number:0width$}.{}", extension.to_string_lossy()),
+        None => format!("{stem}-{number:0width$}"),
+    };
+    path.with_file_name(leaf)
+}
+
+/// The path with the links of its folder resolved; the file itself need not exist.
+fn real_path(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    match (path.parent().map(Path::canonicalize), path.file_name()) {
+        (Some(Ok(parent)), Some(leaf)) => parent.join(leaf),
+        _ => path.to_owned(),
+    }
+}

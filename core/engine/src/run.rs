@@ -1,0 +1,219 @@
+//! One run: discover, stage, run the units, close the books, publish.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use clinker_cxl::{SourceContext, SourceFile};
+use clinker_dlq::{Layout, Worst};
+use clinker_events::Level;
+use clinker_plan::{CompiledPlan, NodeId, Operator, SourcePlan, Strategy};
+use clinker_publish::Attempt;
+
+use crate::apply::{Applier, LetterFile, Outputs};
+use crate::destinations::Destinations;
+use crate::error::exit;
+use crate::outputs::sync_all;
+use crate::runtime::Runtime;
+use crate::unit::run_unit;
+use crate::{Books, RunEnvelope, RunError};
+
+/// What a completed run did.
+#[derive(Debug)]
+pub struct RunReport {
+    /// Source rows read.
+    pub total: u64,
+    /// Source rows with at least one output row.
+    pub ok: u64,
+    /// Rows written by all Sinks.
+    pub written: u64,
+    /// Dead-letter rows.
+    pub rejected: u64,
+    /// Dead-letter rows of each category.
+    pub categories: Vec<(&'static str, u64)>,
+    /// The books, balanced.
+    pub books: Books,
+    /// Finals of Sinks.
+    pub outputs: Vec<PathBuf>,
+    /// Finals of dead letters.
+    pub dead_letters: Vec<PathBuf>,
+    /// Time spent waiting for outputs to become durable.
+    pub sync: Duration,
+    /// The most memory that was reserved at one time.
+    pub peak_reserved: u64,
+    /// Leftovers of publication.
+    pub debt: Vec<String>,
+}
+
+/// Runs a plan. Nothing is published unless it succeeds.
+///
+/// # Errors
+/// What ended the run, with its exit code.
+pub fn run(plan: &CompiledPlan, mut envelope: RunEnvelope) -> Result<RunReport, RunError> {
+    check_baseline(plan, envelope.resident)?;
+    let sources = discover(plan, &envelope)?;
+    let runtime = Runtime::new(plan, &envelope, Arc::clone(&sources))?;
+    let preview = envelope.preview.take();
+    let destinations = Destinations {
+        plan,
+        sources,
+        execution_id: Arc::clone(&envelope.execution_id),
+        batch_id: Arc::clone(&envelope.batch_id),
+        start_time: envelope.start_time,
+        force: envelope.force,
+        preview: preview.is_some(),
+    };
+    let mut applier = applier(plan, envelope, destinations)?;
+    for (node, entry) in plan.nodes.iter().enumerate() {
+        if matches!(entry.operator, Operator::Source(_)) {
+            run_unit(&runtime, node, &mut applier)?;
+        }
+    }
+    applier.outputs.close_all()?;
+    applier.finish_letters()?;
+    applier.close_books()?;
+    if let Some(mut preview) = preview {
+        applier.outputs.preview.sort_by_key(|(node, _)| *node);
+        for (_, bytes) in &applier.outputs.preview {
+            preview.destination.write_all(bytes).and_then(|()| preview.destination.flush()).map_err(|error| {
+                RunError::uncoded(exit::INFRASTRUCTURE, format!("the preview cannot be written: {error}"))
+            })?;
+        }
+        return Ok(report(&runtime, &applier));
+    }
+    publish(&runtime, applier)
+}
+
+fn publish(runtime: &Runtime<'_>, mut applier: Applier<'_>) -> Result<RunReport, RunError> {
+    let sync = sync_all(&mut applier.outputs.complete)?;
+    if !runtime.cancel.begin_publishing() {
+        return Err(RunError::Cancelled);
+    }
+    let mut report = report(runtime, &applier);
+    let published = applier.attempt.promote()?;
+    report.sync = sync;
+    report.outputs = published.outputs;
+    report.dead_letters = published.dead_letters;
+    report.debt = published.debt;
+    Ok(report)
+}
+
+fn report(runtime: &Runtime<'_>, applier: &Applier<'_>) -> RunReport {
+    let sum = |count: &dyn Fn(NodeId) -> u64, sources: bool| -> u64 {
+        let of_kind = |id: &NodeId| match &runtime.plan.nodes[*id].operator {
+            Operator::Source(_) => sources,
+            Operator::Sink(_) => !sources,
+            Operator::Transform(_) => false,
+        };
+        (0..runtime.plan.nodes.len()).filter(of_kind).map(count).sum()
+    };
+    RunReport {
+        total: sum(&|id| applier.books.nodes[id].rows_in, true),
+        ok: applier.ok_rows,
+        written: sum(&|id| applier.books.nodes[id].rows_out, false),
+        rejected: applier.rejected_rows,
+        categories: applier.worst.categories(),
+        books: applier.books.clone(),
+        outputs: Vec::new(),
+        dead_letters: Vec::new(),
+        sync: Duration::ZERO,
+        peak_reserved: runtime.budget.peak(),
+        debt: Vec::new(),
+    }
+}
+
+/// Everything with effects: destinations are checked and opened here, before any record is read.
+fn applier<'p>(
+    plan: &'p CompiledPlan,
+    envelope: RunEnvelope,
+    destinations: Destinations<'p>,
+) -> Result<Applier<'p>, RunError> {
+    let letters = match &plan.dead_letters {
+        Some(letters) if plan.failures.strategy == Strategy::Continue && !destinations.preview => Some(LetterFile {
+            authored: letters.path.clone(),
+            destination: plan.base.join(&letters.path),
+            layout: Layout::new(letters),
+            file: None,
+        }),
+        _ => None,
+    };
+    if !destinations.preview {
+        destinations.check(letters.as_ref().map(|letters| letters.destination.as_path()))?;
+    }
+    let mut attempt = Attempt::new(Arc::clone(&envelope.storage), &envelope.execution_id);
+    let mut open = Vec::new();
+    open.resize_with(plan.nodes.len(), || None);
+    for node in destinations.sinks_per_run() {
+        open[node] = Some(destinations.begin(node, None, &mut attempt)?);
+    }
+    Ok(Applier {
+        plan,
+        attempt,
+        destinations,
+        outputs: Outputs { open, complete: Vec::new(), preview: Vec::new() },
+        letters,
+        ids: envelope.ids,
+        clock: envelope.clock,
+        progress: envelope.progress,
+        subscriber: envelope.subscriber,
+        books: Books::new(plan.nodes.len()),
+        worst: Worst::default(),
+        ok_rows: 0,
+        rejected_rows: 0,
+        last_instant: i128::MIN,
+        current_source: 0,
+    })
+}
+
+/// Finds the files of every Source, in plan order.
+fn discover(plan: &CompiledPlan, envelope: &RunEnvelope) -> Result<Arc<[SourceContext]>, RunError> {
+    let mut contexts = Vec::new();
+    let mut total = 0;
+    for node in &plan.nodes {
+        let Operator::Source(source) = &node.operator else { continue };
+        let found = find_files(plan, &node.name, source, envelope)?;
+        total += found.iter().map(|(_, size)| size).sum::<u64>();
+        contexts.push(SourceContext {
+            name: Arc::clone(&node.name),
+            batch: Arc::clone(&envelope.batch_id),
+            ingestion: envelope.start_time,
+            files: found.into_iter().map(|(file, _)| file).collect(),
+        });
+    }
+    envelope.progress.bytes_total.store(total, Ordering::Relaxed);
+    Ok(contexts.into())
+}
+
+fn find_files(
+    plan: &CompiledPlan,
+    name: &str,
+    source: &SourcePlan,
+    envelope: &RunEnvelope,
+) -> Result<Vec<(SourceFile, u64)>, RunError> {
+    let found = source.files.discover(&plan.base, envelope.start_time).map_err(|fault| {
+        RunError::coded(exit::CONFIGURATION, "E216", format!("source `{name}`: {}", fault.message))
+            .help("check the location; `files: { on_no_match: skip }` accepts that there is none")
+    })?;
+    if found.is_empty() && source.files.warns_on_no_match() {
+        envelope.subscriber.event(Level::Warn, &format!("source `{name}`: no file matches; it reads nothing"));
+    }
+    let file = |file: clinker_format::input::FoundFile| {
+        let path = file.absolute.to_string_lossy().into_owned();
+        (SourceFile { shown: file.shown.as_str().into(), path: path.into() }, file.size)
+    };
+    Ok(found.into_iter().map(file).collect())
+}
+
+/// E312: a budget below what the process already holds cannot be kept.
+fn check_baseline(plan: &CompiledPlan, resident: Option<u64>) -> Result<(), RunError> {
+    match resident {
+        Some(resident) if resident > plan.memory.limit && plan.memory.backpressure != "spill" => {
+            let limit = plan.memory.limit;
+            let message = format!("the memory limit of {limit} bytes is below the {resident} bytes the process holds");
+            Err(RunError::coded(exit::CONFIGURATION, "E312", message).help("raise `pipeline.memory.limit` or `--memory-limit`"))
+        }
+        _ => Ok(()),
+    }
+}
