@@ -18,12 +18,13 @@ pub mod registry;
 pub mod write;
 
 pub use descriptor::{Descriptor, ReadCapabilities, WriteCapabilities};
-pub use options::{OptionFault, OptionKind, OptionSpec, OptionValue, Options};
+pub use options::{OptionFault, OptionKind, OptionSpec, OptionValue, Options, parse_size};
 pub use read::{
     Block, BlockBound, Cutter, Decoded, Decoder, Fault, FileIdentity, InputField, OpenFile, ReadFactory, ReadRequest,
     RejectedRow,
 };
 pub use registry::{Format, Registration};
 pub use write::{
-    Encoded, Encoder, JoinConflict, JoinRule, OutputColumn, OutputRows, RefusedRow, WriteFactory, WriteRequest, Writer,
+    Encoded, Encoder, JoinConflict, JoinRule, OutputColumn, OutputRows, RefusedRow, WriteFactory, WriteFault,
+    WriteRequest, Writer,
 };

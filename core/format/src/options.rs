@@ -103,3 +103,19 @@ pub struct OptionFault {
     /// The way out, when one is known.
     pub help: Option<String>,
 }
+
+/// A size as users write it: a number of bytes, or one with a suffix `B`, `KB`, `MB` or `GB`, powers of 1000.
+pub fn parse_size(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_uppercase());
+    let factor = match &text[digits.len()..] {
+        "" | "B" => 1,
+        "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        _ => return None,
+    };
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}

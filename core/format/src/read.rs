@@ -7,7 +7,7 @@ use arrow_buffer::Buffer;
 use clinker_record::{TextCells, Type};
 
 use crate::Options;
-use crate::input::BlockInput;
+use crate::input::{BlockInput, InputFault};
 
 /// A declared column as a format sees it.
 #[derive(Clone, Debug)]
@@ -150,7 +150,13 @@ pub enum Fault {
 }
 
 impl From<io::Error> for Fault {
+    /// An error that carries an [`InputFault`] is corruption of the input; any other one is a failure to read it.
     fn from(error: io::Error) -> Self {
-        Fault::Io(error)
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<InputFault>()) {
+            Some(InputFault { code, offset, reason }) => {
+                Fault::Corruption { code, line: 0, offset: *offset, reason: reason.clone(), help: None }
+            }
+            None => Fault::Io(error),
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The writing half of the contract.
 
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -122,4 +123,36 @@ pub trait Writer: Send {
     /// # Errors
     /// Only those of `out`.
     fn finish(&mut self, out: &mut dyn io::Write) -> io::Result<()>;
+}
+
+/// A fault of the writer's own content, carried inside an [`io::Error`]: a write failure, no resource failure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WriteFault {
+    /// The code.
+    pub code: &'static str,
+    /// Output column.
+    pub column: Arc<str>,
+    /// What is wrong, one line.
+    pub reason: String,
+}
+
+impl WriteFault {
+    /// The fault that an error carries, if it carries one.
+    pub fn of(error: &io::Error) -> Option<&WriteFault> {
+        error.get_ref().and_then(|inner| inner.downcast_ref())
+    }
+}
+
+impl fmt::Display for WriteFault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "[{}] column `{}`: {}", self.code, self.column, self.reason)
+    }
+}
+
+impl std::error::Error for WriteFault {}
+
+impl From<WriteFault> for io::Error {
+    fn from(fault: WriteFault) -> Self {
+        io::Error::new(io::ErrorKind::InvalidData, fault)
+    }
 }

@@ -9,18 +9,21 @@ const CHUNK: usize = 1 << 20;
 
 /// A byte stream seen through a window. A cutter looks at [`BlockInput::window`], asks for more with
 /// [`BlockInput::grow`], and takes whole records off the front with [`BlockInput::take`].
+///
+/// A failure of the stream is reported behind all bytes that were read before it.
 pub struct BlockInput {
     source: Box<dyn Read + Send>,
     chunk: usize,
     data: Buffer,
     offset: u64,
     ended: bool,
+    failed: Option<io::Error>,
 }
 
 impl BlockInput {
     /// A window over a stream.
     pub fn new(source: Box<dyn Read + Send>) -> Self {
-        Self { source, chunk: CHUNK, data: Buffer::from_vec(Vec::<u8>::new()), offset: 0, ended: false }
+        Self { source, chunk: CHUNK, data: Buffer::from_vec(Vec::<u8>::new()), offset: 0, ended: false, failed: None }
     }
 
     /// Reads at most this many bytes at once; for small budgets and for tests.
@@ -50,17 +53,45 @@ impl BlockInput {
     /// # Errors
     /// Those of the stream.
     pub fn grow(&mut self) -> io::Result<bool> {
+        self.grow_at_most(usize::MAX)
+    }
+
+    /// Reads at most `limit` bytes (at least one) behind the window: for a cutter that knows how long its record may
+    /// become. `false` when the stream has ended.
+    ///
+    /// # Errors
+    /// Those of the stream.
+    pub fn grow_at_most(&mut self, limit: usize) -> io::Result<bool> {
+        if let Some(error) = self.failed.take() {
+            self.ended = true;
+            return Err(error);
+        }
         if self.ended {
             return Ok(false);
         }
         // Doubling keeps the copying of one very long record linear.
-        let want = self.chunk.max(if self.data.len() >= CHUNK { self.data.len() } else { 0 });
+        let doubled = if self.data.len() >= CHUNK { self.data.len() } else { 0 };
+        let want = self.chunk.max(doubled).min(limit.max(1));
         let mut bytes = Vec::with_capacity(self.data.len() + want);
         bytes.extend_from_slice(&self.data);
-        let read = self.source.by_ref().take(want as u64).read_to_end(&mut bytes)?;
-        self.ended = read == 0;
+        let before = bytes.len();
+        let result = self.source.by_ref().take(want as u64).read_to_end(&mut bytes);
+        let read = bytes.len() - before;
         self.data = Buffer::from_vec(bytes);
-        Ok(read > 0)
+        match result {
+            Err(error) if read == 0 => {
+                self.ended = true;
+                Err(error)
+            }
+            Err(error) => {
+                self.failed = Some(error);
+                Ok(true)
+            }
+            Ok(_) => {
+                self.ended = read == 0;
+                Ok(read > 0)
+            }
+        }
     }
 
     /// Cuts `len` bytes off the front of the window; the result shares memory with the window.
