@@ -1,1 +1,34 @@
-//! Placeholder.
+//! The pipeline document, compiled once into the plan that runs.
+//!
+//! [`compile`] reads the YAML text, checks all of it, binds schemas, compiles the expressions, asks the formats to bind
+//! their options, and yields a [`CompiledPlan`] or every fault it found. The engine runs exactly that object;
+//! `--explain`, dead-letter headers and the pipeline hash are views of it.
+//!
+//! Data flows in one direction: [`yaml`] gives a tree with exact places; [`decode`] holds it against declared keys;
+//! [`nodes`] reads each node by itself; [`graph`] wires them, orders them and binds schemas along the edges. Every step
+//! goes on as far as it can with what is right, so that one compile reports all independent faults.
+
+mod compile;
+mod context;
+mod decode;
+mod document;
+mod explain;
+mod failures;
+mod faults;
+mod graph;
+pub mod model;
+mod nodes;
+mod paths;
+pub mod template;
+#[cfg(test)]
+mod tests;
+mod yaml;
+
+pub use compile::{CompileRequest, Compiled, compile};
+pub use explain::{ExplainSettings, explain_text, resolved_outputs};
+pub use model::{
+    Check, CompiledPlan, DeadLetterPlan, FailurePolicy, IfExists, MemoryPlan, Node, NodeId, OnUnmapped, Operator,
+    OutputSource, ProjectedColumn, ProjectedFrom, Projection, SinkPlan, SourceColumn, SourcePlan, Strategy,
+    TransformPlan, Validation, WidenedColumns,
+};
+pub use template::PathTemplate;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use clinker_diagnostics::{Diagnostic, SourceText, Span};
 
 pub(crate) use scalar::Core;
-pub(crate) use tree::{Entry, Node, NodeKind, Scalar, Style};
+pub(crate) use tree::{Entry, Node, NodeKind, Scalar};
 
 use substitute::SourceMap;
 
@@ -123,8 +123,9 @@ impl Document {
         if bytes.len() > MAX_BYTES {
             return Err(plain(format!("the document has {} bytes; at most {MAX_BYTES} are read", bytes.len())));
         }
-        let raw = std::str::from_utf8(bytes)
-            .map_err(|error| plain(format!("the document is not UTF-8: byte {} cannot be decoded", error.valid_up_to())))?;
+        let raw = std::str::from_utf8(bytes).map_err(|error| {
+            plain(format!("the document is not UTF-8: byte {} cannot be decoded", error.valid_up_to()))
+        })?;
         let source = SourceText::new(shown, raw);
         let (text, map, faults) = substitute::substitute(raw, env);
         let place = Arc::new(Place { source, text, map });

@@ -53,11 +53,8 @@ impl CharIndex {
 
     fn new(text: &str) -> Self {
         let ascii = text.is_ascii();
-        let checkpoints = if ascii {
-            Vec::new()
-        } else {
-            text.char_indices().step_by(Self::STEP).map(|(byte, _)| byte).collect()
-        };
+        let checkpoints =
+            if ascii { Vec::new() } else { text.char_indices().step_by(Self::STEP).map(|(byte, _)| byte).collect() };
         Self { ascii, checkpoints }
     }
 
@@ -244,9 +241,10 @@ impl<'a> Builder<'a> {
 }
 
 fn duplicate(entries: &[Entry], name: &str, span: Span) -> Option<Fault> {
-    entries.iter().any(|entry| &*entry.key == name).then(|| {
-        (span, format!("duplicate key `{name}`"), Some("keep one of the two".to_string()))
-    })
+    entries
+        .iter()
+        .any(|entry| &*entry.key == name)
+        .then(|| (span, format!("duplicate key `{name}`"), Some("keep one of the two".to_string())))
 }
 
 fn refused_tag(tag: &Tag, span: Span) -> Fault {

@@ -133,7 +133,8 @@ fn dia_3_content_is_found_in_every_scalar_style() {
 #[test]
 fn pipeline_2_references_are_replaced_and_escaped() {
     let env = |name: &str| (name == "REGION").then(|| "coast".to_string());
-    let text = "name: tide_${REGION}\ndesk: \"${DESK:-night}\"\ntag: \"$${REGION}\"\ncxl: emit a = $vars.x\nno: ${N:-}\n";
+    let text =
+        "name: tide_${REGION}\ndesk: \"${DESK:-night}\"\ntag: \"$${REGION}\"\ncxl: emit a = $vars.x\nno: ${N:-}\n";
     let document = Document::read("p", text.as_bytes(), Some(&env)).ok().expect("it reads");
     let value = |key: &str| document.root.get(key).expect("key").value.clone();
     assert_eq!(value("name").text().map(|text| &**text), Some("tide_coast"));

@@ -1,0 +1,124 @@
+//! From the document to the plan.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clinker_diagnostics::Diagnostic;
+
+use crate::context::Context;
+use crate::document;
+use crate::failures;
+use crate::faults::Faults;
+use crate::graph::{self, bind, dead_letters, destinations};
+use crate::model::CompiledPlan;
+use crate::nodes::{self, Draft, Kind};
+use crate::yaml::Document;
+
+/// What is compiled, and under which settings of the command.
+pub struct CompileRequest {
+    /// The path as given, for messages.
+    pub shown: String,
+    /// The path of the document.
+    pub path: PathBuf,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// `--base-dir`; else the document's directory.
+    pub base_dir: Option<PathBuf>,
+    /// Whether absolute paths are allowed.
+    pub allow_absolute_paths: bool,
+    /// Environment references: values by name.
+    pub env: Box<dyn Fn(&str) -> Option<String>>,
+    /// `--memory-limit`.
+    pub memory_limit: Option<String>,
+    /// Start of the run, in nanoseconds since 1970-01-01T00:00:00 UTC. Nothing in the plan depends on it.
+    pub now: i128,
+}
+
+/// A plan, or why there is none.
+pub struct Compiled {
+    /// The plan; none when a diagnostic is an error.
+    pub plan: Option<CompiledPlan>,
+    /// Everything found, in document order.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Compiles a document: all of it is checked, and every independent fault is reported.
+pub fn compile(request: CompileRequest) -> Compiled {
+    let document = match Document::read(&request.shown, &request.bytes, Some(&*request.env)) {
+        Ok(document) => document,
+        Err(unreadable) => {
+            return Compiled { plan: None, diagnostics: unreadable.diagnostics("E000", &request.shown) };
+        }
+    };
+    let mut faults = Faults::new(Arc::clone(&document.place));
+    let plan = assemble(&document, &request, &mut faults);
+    let failed = faults.any_error();
+    let mut diagnostics = faults.finish();
+    if plan.is_none() && !failed {
+        diagnostics.push(Diagnostic::uncoded("the document could not be compiled, for a reason that was not reported"));
+    }
+    Compiled { plan: plan.filter(|_| !failed), diagnostics }
+}
+
+fn assemble(document: &Document, request: &CompileRequest, faults: &mut Faults) -> Option<CompiledPlan> {
+    let root = document::read(&document.root, request.memory_limit.as_deref(), faults)?;
+    let settings = root.settings;
+    let mut context = Context {
+        base: base(request),
+        allow_absolute: request.allow_absolute_paths,
+        date_formats: settings.date_formats,
+        vars: &settings.vars,
+        inlined: Vec::new(),
+    };
+    let read: Vec<Option<Draft<'_>>> = root.nodes.iter().map(|node| nodes::read(node, &mut context, faults)).collect();
+    let nameless = read.iter().any(Option::is_none);
+    let mut drafts: Vec<Draft<'_>> = read.into_iter().flatten().collect();
+    let broken = nameless || drafts.iter().any(|draft| matches!(draft.kind, Kind::Broken));
+    if let (false, Some(node)) = (broken, root.nodes_node) {
+        graph::ends(&drafts, node, faults);
+    }
+    let wiring = graph::wire(&drafts, nameless, faults);
+    let names: Vec<Arc<str>> = drafts.iter().map(|draft| Arc::clone(&draft.name)).collect();
+    let failures = {
+        let source = |draft: &&Draft<'_>| matches!(draft.kind, Kind::Source(_));
+        let sources: Vec<&str> = drafts.iter().filter(source).map(|draft| &*draft.name).collect();
+        failures::read(&root.errors, &sources, &context, faults)
+    };
+    let templates = destinations::check(&mut drafts, &wiring, failures.file.as_ref(), &context, faults);
+    let contributions = dead_letters::contributions(&drafts);
+    let bound = bind::bind(drafts, &wiring, templates, &context, faults);
+    let dead_letters = dead_letters::plan(&failures, &names, &contributions, &wiring, &bound, faults);
+    let pipeline_hash = hash(document, &context);
+    Some(CompiledPlan {
+        name: settings.name,
+        pipeline_hash,
+        base: context.base.clone(),
+        batch_size: settings.batch_size,
+        memory: settings.memory,
+        threads: settings.threads,
+        failures: failures.policy,
+        nodes: bind::assemble(&names, &wiring, bound)?,
+        dead_letters,
+        vars: settings.vars.into_iter().map(|(name, _, value)| (name, value)).collect(),
+    })
+}
+
+/// The base directory, absolute.
+fn base(request: &CompileRequest) -> PathBuf {
+    let parent = || match request.path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    let base = request.base_dir.clone().unwrap_or_else(parent);
+    std::path::absolute(&base).unwrap_or(base)
+}
+
+/// BLAKE3 of the substituted text and of the schema files inlined into it.
+fn hash(document: &Document, context: &Context<'_>) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(document.place.text.as_bytes());
+    for inlined in &context.inlined {
+        hasher.update(inlined);
+    }
+    *hasher.finalize().as_bytes()
+}

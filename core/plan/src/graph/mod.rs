@@ -1,0 +1,191 @@
+//! The graph: names, references, plan order, schemas bound along the edges.
+
+pub(crate) mod bind;
+pub(crate) mod dead_letters;
+pub(crate) mod destinations;
+pub(crate) mod projection;
+
+use std::collections::HashMap;
+
+use clinker_diagnostics::{nearest, suggestion};
+
+use crate::faults::{Fault, Faults};
+use crate::nodes::{Draft, Kind};
+use crate::yaml::Node;
+
+/// Prefixes of names that the planner keeps for itself.
+const RESERVED: [&str; 4] = ["__sort_for_", "__correlation_sort_", "__correlation_commit_", "__combine_"];
+
+/// How the nodes hang together. Positions are those of the declaration.
+pub(crate) struct Wiring {
+    /// The node each one reads.
+    pub inputs: Vec<Option<usize>>,
+    /// The nodes that read it, in declaration order.
+    pub consumers: Vec<Vec<usize>>,
+    /// All nodes in plan order.
+    pub order: Vec<usize>,
+}
+
+/// Checks names and references. `nameless` says that a node could not be read so far as to have a name.
+pub(crate) fn wire(drafts: &[Draft<'_>], nameless: bool, faults: &mut Faults) -> Wiring {
+    names(drafts, faults);
+    let mut by_name: HashMap<&str, usize> = HashMap::new();
+    for (at, draft) in drafts.iter().enumerate() {
+        by_name.entry(&draft.name).or_insert(at);
+    }
+    let mut inputs: Vec<Option<usize>> =
+        (0..drafts.len()).map(|at| reference(at, drafts, &by_name, nameless, faults)).collect();
+    cycles(drafts, &mut inputs, faults);
+    let mut consumers = vec![Vec::new(); drafts.len()];
+    for (at, input) in inputs.iter().enumerate() {
+        if let Some(input) = input {
+            consumers[*input].push(at);
+        }
+    }
+    let order = plan_order(&consumers);
+    Wiring { inputs, consumers, order }
+}
+
+/// A pipeline has a beginning and an end. Asked only when every node could be read.
+pub(crate) fn ends(drafts: &[Draft<'_>], nodes: &Node, faults: &mut Faults) {
+    if !drafts.iter().any(|draft| matches!(draft.kind, Kind::Source(_))) {
+        faults.error("E000", nodes.span, "the pipeline has no Source; it needs at least one");
+    }
+    if !drafts.iter().any(|draft| matches!(draft.kind, Kind::Sink(_))) {
+        faults.error("E000", nodes.span, "the pipeline has no Sink; it needs at least one");
+    }
+}
+
+fn names(drafts: &[Draft<'_>], faults: &mut Faults) {
+    for (at, draft) in drafts.iter().enumerate() {
+        let name = &*draft.name;
+        if name.is_empty() || name.chars().any(char::is_control) {
+            let message = format!("node name {name:?} is empty or has a control character");
+            faults.error("E000", draft.name_span, message);
+            continue;
+        }
+        if name.contains('.') {
+            let fault = Fault::new("E010", draft.name_span, format!("node name `{name}` contains a dot"));
+            faults.push(fault.help(format!("name it `{}`", name.replace('.', "_"))));
+        }
+        if let Some(prefix) = RESERVED.iter().find(|prefix| name.starts_with(**prefix)) {
+            let message = format!("node name `{name}` begins with the reserved prefix `{prefix}`");
+            faults.push(Fault::new("E394", draft.name_span, message).help("choose another name"));
+        }
+        if let Some(first) = drafts[..at].iter().find(|first| *first.name == *name) {
+            let message = format!("two nodes are named `{name}`");
+            let fault = Fault::new("E001", draft.name_span, message).related(first.name_span);
+            faults.push(fault.help("rename one of them, and the references to it"));
+        } else if let Some(first) = drafts[..at].iter().find(|first| first.name.to_lowercase() == name.to_lowercase()) {
+            let message = format!("the node names `{}` and `{name}` differ in case only", first.name);
+            faults.push(Fault::warning(Some("W002"), draft.name_span, message).related(first.name_span));
+        }
+    }
+}
+
+fn reference(
+    at: usize,
+    drafts: &[Draft<'_>],
+    by_name: &HashMap<&str, usize>,
+    nameless: bool,
+    faults: &mut Faults,
+) -> Option<usize> {
+    let draft = &drafts[at];
+    let (input, span) = draft.input.as_ref()?;
+    let owner = &draft.name;
+    let (node, port) = match input.split_once('.') {
+        Some((node, port)) => (node, Some(port)),
+        None => (&**input, None),
+    };
+    if node.is_empty() || port.is_some_and(|port| port.is_empty() || port.contains('.')) {
+        let fault = Fault::new("E004", *span, format!("node `{owner}`: `{input}` is no reference"));
+        faults.push(fault.help("write `node` or `node.port`"));
+        return None;
+    }
+    let Some(target) = by_name.get(node).copied() else {
+        if !nameless {
+            unknown(owner, node, *span, drafts, faults);
+        }
+        return None;
+    };
+    if drafts[target].name == draft.name {
+        let fault = Fault::new("E002", *span, format!("node `{owner}` reads itself"));
+        faults.push(fault.help("name the node above it"));
+        return None;
+    }
+    if !drafts[target].kind.has_output() {
+        let fault = Fault::new("E004", *span, format!("node `{owner}` reads `{node}`, a sink, which has no output"));
+        faults.push(fault.help("name the node that the sink reads"));
+        return None;
+    }
+    if let (Some(port), false) = (port, matches!(drafts[target].kind, Kind::Broken)) {
+        let message = format!("node `{owner}`: `{node}` has no port `{port}`; it has one output");
+        faults.push(Fault::new("E004", *span, message).help(format!("write `input: {node}`")));
+        return None;
+    }
+    Some(target)
+}
+
+fn unknown(owner: &str, node: &str, span: clinker_diagnostics::Span, drafts: &[Draft<'_>], faults: &mut Faults) {
+    let names =
+        || drafts.iter().filter(|draft| draft.kind.has_output() && *draft.name != *owner).map(|draft| &*draft.name);
+    let help = match nearest(node, names()) {
+        Some(_) => suggestion(node, names()).unwrap_or_default(),
+        None => format!("the nodes with an output are {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    faults.push(Fault::new("E004", span, format!("node `{owner}` reads `{node}`, which is no node")).help(help));
+}
+
+/// Reports each cycle once, at the input of its first node, and cuts it there.
+fn cycles(drafts: &[Draft<'_>], inputs: &mut [Option<usize>], faults: &mut Faults) {
+    for start in 0..drafts.len() {
+        let (mut at, mut path) = (inputs[start], vec![start]);
+        while let Some(node) = at {
+            if node == start {
+                // Written downstream: each node feeds the next one.
+                let names: Vec<&str> =
+                    std::iter::once(start).chain(path.iter().rev().copied()).map(|node| &*drafts[node].name).collect();
+                let span = drafts[start].input.as_ref().map_or(drafts[start].name_span, |(_, span)| *span);
+                let message = format!("the nodes form a cycle: {}", names.join(" -> "));
+                faults.push(Fault::new("E003", span, message).help("break one of the edges"));
+                inputs[start] = None;
+                break;
+            }
+            if path.contains(&node) {
+                break;
+            }
+            path.push(node);
+            at = inputs[node];
+        }
+    }
+}
+
+/// The reverse of the order in which a depth-first walk finishes the nodes. The walk starts at the nodes in
+/// declaration order and follows consumers in declaration order.
+fn plan_order(consumers: &[Vec<usize>]) -> Vec<usize> {
+    let mut finished = Vec::with_capacity(consumers.len());
+    let mut seen = vec![false; consumers.len()];
+    for start in 0..consumers.len() {
+        if std::mem::replace(&mut seen[start], true) {
+            continue;
+        }
+        // An explicit stack: a chain may be as long as the document.
+        let mut stack = vec![(start, 0)];
+        while let Some((node, next)) = stack.last_mut() {
+            match consumers[*node].get(*next) {
+                Some(consumer) => {
+                    *next += 1;
+                    if !std::mem::replace(&mut seen[*consumer], true) {
+                        stack.push((*consumer, 0));
+                    }
+                }
+                None => {
+                    finished.push(*node);
+                    stack.pop();
+                }
+            }
+        }
+    }
+    finished.reverse();
+    finished
+}

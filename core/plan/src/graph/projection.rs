@@ -1,0 +1,128 @@
+//! The columns a Sink writes.
+
+use std::sync::Arc;
+
+use clinker_cxl::ScopeColumn;
+use clinker_diagnostics::suggestion;
+use clinker_record::Kind;
+
+use crate::faults::{Fault, Faults};
+use crate::graph::bind::Shape;
+use crate::model::{ProjectedColumn, ProjectedFrom, Projection, WidenedColumns};
+use crate::nodes::sink::{ChoiceDraft, MappingItem};
+
+/// Chooses, renames and orders the incoming columns. What is wrong is reported.
+pub(crate) fn project(name: &str, choice: &ChoiceDraft<'_>, input: &Shape, faults: &mut Faults) -> Option<Projection> {
+    if !choice.readable {
+        return None;
+    }
+    // Undeclared fields are there only for a Sink that writes unmapped columns.
+    let widened = input.widened && choice.include_unmapped;
+    let mut fine = unknown_excludes(name, choice, &input.columns, widened, faults);
+    let mut columns: Vec<ProjectedColumn> = Vec::new();
+    for item in choice.mapping.iter().flatten() {
+        match mapped(name, item, choice, &input.columns, widened, faults) {
+            Some(from) => columns.push(ProjectedColumn { name: Arc::clone(&item.output), from, round: None }),
+            None => fine = false,
+        }
+    }
+    if choice.include_unmapped || choice.mapping.is_none() {
+        for (at, (column, _, _)) in input.columns.iter().enumerate() {
+            if excluded(choice, column)
+                || read_by_mapping(choice, column)
+                || !(choice.include_unmapped || input.emitted[at])
+            {
+                continue;
+            }
+            if let Some(item) = choice.mapping.iter().flatten().find(|item| item.output == *column) {
+                displaced(name, item, faults);
+                fine = false;
+                continue;
+            }
+            columns.push(ProjectedColumn { name: Arc::clone(column), from: ProjectedFrom::Column(at), round: None });
+        }
+    }
+    for column in &mut columns {
+        let layout = choice.layout.iter().find(|layout| layout.name == column.name && layout.ty.kind == Kind::Decimal);
+        column.round = layout.and_then(|layout| layout.scale);
+    }
+    let widened = if widened { WidenedColumns::Append { except: except(choice, input) } } else { WidenedColumns::None };
+    fine.then_some(Projection { columns, widened })
+}
+
+fn excluded(choice: &ChoiceDraft<'_>, column: &str) -> bool {
+    choice.exclude.iter().any(|(excluded, _)| **excluded == *column)
+}
+
+fn read_by_mapping(choice: &ChoiceDraft<'_>, column: &str) -> bool {
+    choice.mapping.iter().flatten().any(|item| *item.column == *column)
+}
+
+/// Names under which no undeclared field is written: declared, excluded, or mapped already. An undeclared field with
+/// the output name of an item is displaced by it.
+fn except(choice: &ChoiceDraft<'_>, input: &Shape) -> Vec<Arc<str>> {
+    let declared = input.columns.iter().map(|(column, _, _)| Arc::clone(column));
+    let excluded = choice.exclude.iter().map(|(column, _)| Arc::clone(column));
+    let mapped = choice.mapping.iter().flatten().flat_map(|item| [Arc::clone(&item.column), Arc::clone(&item.output)]);
+    let mut names: Vec<Arc<str>> = Vec::new();
+    for name in declared.chain(excluded).chain(mapped) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn unknown_excludes(
+    name: &str,
+    choice: &ChoiceDraft<'_>,
+    columns: &[ScopeColumn],
+    widened: bool,
+    faults: &mut Faults,
+) -> bool {
+    let mut fine = true;
+    for (excluded, span) in &choice.exclude {
+        if !widened && !columns.iter().any(|(column, _, _)| column == excluded) {
+            fine = false;
+            let message = format!("sink `{name}`: `exclude` names `{excluded}`, which is no incoming column");
+            faults.push(Fault::new("E364", *span, message).help(near(excluded, columns)));
+        }
+    }
+    fine
+}
+
+fn mapped(
+    name: &str,
+    item: &MappingItem,
+    choice: &ChoiceDraft<'_>,
+    columns: &[ScopeColumn],
+    widened: bool,
+    faults: &mut Faults,
+) -> Option<ProjectedFrom> {
+    if let Some((_, excluded)) = choice.exclude.iter().find(|(excluded, _)| *excluded == item.column) {
+        let message = format!("sink `{name}`: `mapping` reads `{}`, which `exclude` drops", item.column);
+        faults.push(Fault::new("E364", item.span, message).related(*excluded));
+        return None;
+    }
+    match columns.iter().position(|(column, _, _)| *column == item.column) {
+        Some(at) => Some(ProjectedFrom::Column(at)),
+        None if widened => Some(ProjectedFrom::Widened(Arc::clone(&item.column))),
+        None => {
+            let message = format!("sink `{name}`: `mapping` reads `{}`, which is no incoming column", item.column);
+            faults.push(Fault::new("E365", item.span, message).help(near(&item.column, columns)));
+            None
+        }
+    }
+}
+
+fn displaced(name: &str, item: &MappingItem, faults: &mut Faults) {
+    let output = &item.output;
+    let message = format!("sink `{name}`: the unlisted column `{output}` would be written under the name of this item");
+    faults
+        .push(Fault::new("E364", item.span, message).help(format!("list `{output}`, exclude it, or rename the item")));
+}
+
+fn near(word: &str, columns: &[ScopeColumn]) -> String {
+    let names = || columns.iter().map(|(column, _, _)| &**column);
+    suggestion(word, names()).unwrap_or_else(|| format!("the columns are {}", names().collect::<Vec<_>>().join(", ")))
+}

@@ -1,0 +1,268 @@
+//! The compiled plan: what the engine runs.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clinker_cxl::{Expression, Program};
+use clinker_format::input::{Compression, FileSelection};
+use clinker_format::{ReadFactory, WriteFactory};
+use clinker_record::cast::AdmitRule;
+use clinker_record::{SchemaRef, Value};
+
+use crate::PathTemplate;
+
+/// Position of a node in plan order.
+pub type NodeId = usize;
+
+/// A compiled pipeline. Immutable; may be run several times, one after another.
+pub struct CompiledPlan {
+    /// `pipeline.name`.
+    pub name: Arc<str>,
+    /// BLAKE3 of the substituted document and of inlined schema files.
+    pub pipeline_hash: [u8; 32],
+    /// The base directory, absolute.
+    pub base: PathBuf,
+    /// Rows of a batch, at least 1.
+    pub batch_size: usize,
+    /// The memory budget.
+    pub memory: MemoryPlan,
+    /// `pipeline.concurrency.threads`, when given.
+    pub threads: Option<usize>,
+    /// `pipeline.vars`: name and value, in document order.
+    pub vars: Vec<(String, Value)>,
+    /// What a record failure does.
+    pub failures: FailurePolicy,
+    /// The nodes in plan order.
+    pub nodes: Vec<Node>,
+    /// The dead-letter file, when rejected rows are kept.
+    pub dead_letters: Option<DeadLetterPlan>,
+}
+
+/// The memory budget.
+#[derive(Clone, Debug)]
+pub struct MemoryPlan {
+    /// Hard limit in bytes: flag, then document, then default.
+    pub limit: u64,
+    /// `pause`, `spill` or `both`.
+    pub backpressure: &'static str,
+    /// Fraction of the limit below which a paused producer resumes.
+    pub resume_threshold: f64,
+}
+
+/// The error strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// The first record failure stops the run.
+    FailFast,
+    /// Record failures are dead-lettered.
+    Continue,
+}
+
+/// `error_handling`.
+#[derive(Clone, Debug)]
+pub struct FailurePolicy {
+    /// The strategy.
+    pub strategy: Strategy,
+    /// Whether a `dlq:` block is present: without one a declared-type failure stops even a `continue` run.
+    pub has_dlq_block: bool,
+}
+
+/// The pipeline-wide dead-letter file.
+#[derive(Clone, Debug)]
+pub struct DeadLetterPlan {
+    /// Its path as authored (relative to the base, or absolute).
+    pub path: String,
+    /// Node names of the Sources whose rows go to it, in plan order.
+    pub sources: Vec<Arc<str>>,
+    /// Whether category and detail are written.
+    pub include_reason: bool,
+    /// Whether record columns are written.
+    pub include_source_row: bool,
+    /// The record columns after the metadata columns, `_cxl_dlq_source_record` included.
+    pub record_columns: Vec<Arc<str>>,
+}
+
+/// A node with its place in the graph.
+pub struct Node {
+    /// Its authored name.
+    pub name: Arc<str>,
+    /// The stage label of its dead letters.
+    pub stage: Arc<str>,
+    /// What it does.
+    pub operator: Operator,
+    /// The node it reads; none for a Source.
+    pub input: Option<NodeId>,
+    /// The nodes that read it, in declaration order.
+    pub consumers: Vec<NodeId>,
+    /// Its output columns; for a Sink its input columns.
+    pub schema: SchemaRef,
+    /// For each output column whether `include_unmapped: false` keeps it (emitted by the feeding Transform).
+    pub emitted: Vec<bool>,
+    /// Whether records may carry undeclared fields here.
+    pub widened: bool,
+}
+
+/// What a node does.
+pub enum Operator {
+    /// Reads records.
+    Source(SourcePlan),
+    /// Runs a program and checks on each record.
+    Transform(TransformPlan),
+    /// Writes records.
+    Sink(SinkPlan),
+}
+
+/// What happens to input fields that the schema does not name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnUnmapped {
+    /// They travel with the record and a Sink may write them.
+    AutoWiden,
+    /// They are not read.
+    Drop,
+    /// The first one ends the run (E430).
+    Reject,
+}
+
+/// A declared column and where it is read from.
+pub struct SourceColumn {
+    /// The input field (`source_name`).
+    pub input_name: Arc<str>,
+    /// How its cells are admitted; the rule's name is the exposed name.
+    pub rule: AdmitRule,
+}
+
+/// A Source.
+pub struct SourcePlan {
+    /// Position among the Sources of the plan: `OriginRun::source`.
+    pub index: u16,
+    /// `config.name`.
+    pub label: Arc<str>,
+    /// Which files.
+    pub files: FileSelection,
+    /// How they are compressed.
+    pub compression: Compression,
+    /// The format's name.
+    pub format: &'static str,
+    /// The bound format.
+    pub reader: Arc<dyn ReadFactory>,
+    /// The declared columns in order.
+    pub columns: Vec<SourceColumn>,
+    /// Undeclared fields.
+    pub on_unmapped: OnUnmapped,
+}
+
+/// Where an output column of a Transform comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputSource {
+    /// A column of the input.
+    Input(usize),
+    /// A field of the program's result.
+    Emit(usize),
+}
+
+/// A Transform.
+pub struct TransformPlan {
+    /// The program.
+    pub program: Program,
+    /// How its output columns are made, one a column of the node's schema.
+    pub outputs: Vec<OutputSource>,
+    /// Checks on its output records, in order.
+    pub validations: Vec<Validation>,
+}
+
+/// What a validation tests.
+pub enum Check {
+    /// The column is not null, not empty text, not an empty array.
+    NotEmpty,
+    /// The expression is true.
+    Expression(Expression),
+}
+
+/// One check on the output records of a Transform.
+pub struct Validation {
+    /// The reported rule name.
+    pub name: Arc<str>,
+    /// The field under test: its name and its output column.
+    pub field: Option<(Arc<str>, usize)>,
+    /// The test.
+    pub check: Check,
+    /// `severity: warn`: a failed check is logged and counted only.
+    pub warn: bool,
+    /// Text of the dead letter's detail.
+    pub message: Arc<str>,
+}
+
+/// A Sink's collision policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfExists {
+    /// The final is replaced.
+    Overwrite,
+    /// An existing final is refused.
+    Error,
+    /// The first free name is taken; the number is zero-padded to this width.
+    UniqueSuffix {
+        /// Zero padding.
+        width: usize,
+    },
+}
+
+/// A Sink.
+pub struct SinkPlan {
+    /// Position among the Sinks of the plan.
+    pub index: usize,
+    /// `config.name`.
+    pub label: Arc<str>,
+    /// The format's name.
+    pub format: &'static str,
+    /// The bound format.
+    pub writer: Arc<dyn WriteFactory>,
+    /// Where it writes.
+    pub path: PathTemplate,
+    /// `none`, `gzip` or `zstd`.
+    pub compression: Compression,
+    /// The columns it writes.
+    pub projection: Projection,
+    /// Collision policy.
+    pub if_exists: IfExists,
+}
+
+/// Where a written column is taken from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProjectedFrom {
+    /// A column of the Sink's input.
+    Column(usize),
+    /// An undeclared field, by its input name; null when the record lacks it.
+    Widened(Arc<str>),
+}
+
+/// A written column.
+#[derive(Clone, Debug)]
+pub struct ProjectedColumn {
+    /// The name it is written under.
+    pub name: Arc<str>,
+    /// Where it is taken from.
+    pub from: ProjectedFrom,
+    /// Decimals are rounded half to even to this many digits.
+    pub round: Option<u8>,
+}
+
+/// Undeclared fields at a Sink.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WidenedColumns {
+    /// None are written: the column set is known when the plan is made.
+    None,
+    /// They follow the listed columns, in first-seen order, except those excluded or already taken by name.
+    Append {
+        /// Names that are not written.
+        except: Vec<Arc<str>>,
+    },
+}
+
+/// The columns a Sink writes.
+#[derive(Clone, Debug)]
+pub struct Projection {
+    /// Known columns in output order.
+    pub columns: Vec<ProjectedColumn>,
+    /// What follows them.
+    pub widened: WidenedColumns,
+}

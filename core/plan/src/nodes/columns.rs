@@ -1,0 +1,304 @@
+//! Schemas: column lists in the document or in a file of their own.
+
+use std::sync::Arc;
+
+use clinker_diagnostics::{Span, suggestion};
+use clinker_record::datetime::DateFormat;
+use clinker_record::{Kind, Type, Value};
+
+use crate::context::Context;
+use crate::decode::{self, Fields, Key, Shape, later, optional, required};
+use crate::faults::{Fault, Faults};
+use crate::nodes::values;
+use crate::paths;
+use crate::yaml::{Core, Document, Node, NodeKind};
+
+/// A declared column.
+#[derive(Clone, Debug)]
+pub(crate) struct ColumnDraft {
+    /// Where it is declared; for a column of a schema file, where the file is named.
+    pub span: Span,
+    pub name: Arc<str>,
+    pub input_name: Arc<str>,
+    pub ty: Type,
+    pub multiple: bool,
+    pub required: bool,
+    pub default: Option<Value>,
+    pub enumeration: Option<Vec<String>>,
+    pub coerce: bool,
+    pub format: Option<DateFormat>,
+    pub precision: Option<u8>,
+    pub scale: Option<u8>,
+}
+
+const COLUMN: &[Key] = &[
+    required("name", Shape::Text, "the exposed name"),
+    required("type", Shape::Any, "the type, for example `int` or `nullable(date)`"),
+    optional("source_name", Shape::Text, "the input field to read"),
+    optional("multiple", Shape::Bool, "whether it holds several values"),
+    optional("required", Shape::Bool, "whether an absent value has a category of its own"),
+    optional("default", Shape::Any, "what replaces an absent or null cell"),
+    optional("enum", Shape::Texts, "the accepted texts"),
+    optional("coerce", Shape::Bool, "whether text is converted"),
+    optional("format", Shape::Text, "the only date pattern tried"),
+    optional("precision", Shape::Integer(i64::MIN), "decimal digits in total"),
+    optional("scale", Shape::Integer(i64::MIN), "decimal digits after the point"),
+    optional("long_unique", Shape::Bool, "a hint about storage, which changes no result"),
+    optional("description", Shape::Any, "a remark"),
+    later("start", &[]),
+    later("width", &[]),
+    later("end", &[]),
+    later("justify", &[]),
+    later("pad", &[]),
+    later("trim", &["true"]),
+    later("truncation", &[]),
+];
+
+/// Reads the value of a `schema:` key. `None` when it cannot be used; what is wrong was reported.
+pub(crate) fn schema(node: &Node, context: &mut Context<'_>, faults: &mut Faults) -> Option<Vec<ColumnDraft>> {
+    match node.text() {
+        Some(path) => file(path, node.span, context, faults),
+        None => layout(node, context, faults),
+    }
+}
+
+fn layout(node: &Node, context: &Context<'_>, faults: &mut Faults) -> Option<Vec<ColumnDraft>> {
+    match &node.kind {
+        NodeKind::List(items) => list(items, node.span, context, faults),
+        NodeKind::Map(_) if node.get("discriminator").is_some() || node.get("records").is_some() => {
+            decode::unavailable("a multi-record layout", "`schema`", node.span, faults);
+            None
+        }
+        NodeKind::Map(_) if node.get("generated").is_some() => {
+            let message = "`generated` columns need a format that makes positional columns of its own";
+            faults.push(Fault::new("E159", node.span, message).help("list the columns"));
+            None
+        }
+        _ => {
+            let message =
+                format!("`schema` must be a list of columns or the path of a schema file; it is {}", node.word());
+            faults.push(Fault::new("E000", node.span, message).help("write `schema: [ { name: id, type: int } ]`"));
+            None
+        }
+    }
+}
+
+/// An external schema file: inlined, and part of the pipeline hash.
+fn file(path: &str, span: Span, context: &mut Context<'_>, faults: &mut Faults) -> Option<Vec<ColumnDraft>> {
+    if let Err(message) = paths::check_text(path, context.allow_absolute) {
+        faults.error("E-SEC-001", span, message);
+        return None;
+    }
+    let bytes = match std::fs::read(context.base.join(path)) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let message = format!("the schema file `{path}` cannot be read: {error}");
+            faults.push(Fault::new("E157", span, message).help("the path is relative to the base directory"));
+            return None;
+        }
+    };
+    let document = match Document::read(path, &bytes, None) {
+        Ok(document) => document,
+        Err(unreadable) => {
+            faults.adopt(span, unreadable.diagnostics("E157", path));
+            return None;
+        }
+    };
+    context.inlined.push(bytes);
+    let columns = faults.within(Arc::clone(&document.place), span, "E157", |faults| {
+        if document.root.text().is_some() {
+            let message = format!("the schema file `{path}` names another file; it must hold the columns itself");
+            faults.error("E157", document.root.span, message);
+            return None;
+        }
+        layout(&document.root, context, faults)
+    })?;
+    Some(columns.into_iter().map(|column| ColumnDraft { span, ..column }).collect())
+}
+
+fn list(items: &[Node], span: Span, context: &Context<'_>, faults: &mut Faults) -> Option<Vec<ColumnDraft>> {
+    if items.is_empty() {
+        faults.error("E000", span, "`schema` lists no column");
+        return None;
+    }
+    let mut columns: Vec<ColumnDraft> = Vec::with_capacity(items.len());
+    let mut complete = true;
+    for item in items {
+        let Some(column) = column(item, context, faults) else {
+            complete = false;
+            continue;
+        };
+        if let Some(first) = columns.iter().find(|first| first.name == column.name) {
+            let message = format!("two columns are named `{}`", column.name);
+            faults.push(Fault::new("E000", column.span, message).related(first.span));
+            complete = false;
+            continue;
+        }
+        columns.push(column);
+    }
+    complete.then_some(columns)
+}
+
+fn column(node: &Node, context: &Context<'_>, faults: &mut Faults) -> Option<ColumnDraft> {
+    let fields = decode::fields(node, "a column", COLUMN, faults)?;
+    let name = fields.text("name");
+    let shown = name.map_or("?", |name| name);
+    if let (Some(name), Some(node)) = (name, fields.node("name")) {
+        if let Err(message) = check_name(name) {
+            faults.error("E000", node.span, message);
+        }
+    }
+    let ty = fields.node("type").and_then(|node| column_type(node, shown, faults));
+    let (name, ty) = (name?, ty?);
+    let format = date_format(&fields, ty, shown, faults);
+    let (precision, scale) = digits(&fields, ty, shown, faults);
+    let formats = format.clone().map_or_else(|| context.formats_for(ty), |format| vec![format]);
+    let default = fields.node("default").and_then(|node| default(node, ty, &formats, shown, faults));
+    let enumeration = enumeration(&fields, ty, shown, faults);
+    Some(ColumnDraft {
+        span: node.span,
+        name: Arc::clone(name),
+        input_name: Arc::clone(fields.text("source_name").unwrap_or(name)),
+        ty,
+        multiple: fields.bool("multiple").unwrap_or(false),
+        required: fields.bool("required").unwrap_or(false),
+        default,
+        enumeration,
+        coerce: fields.bool("coerce").unwrap_or(true),
+        format,
+        precision,
+        scale,
+    })
+}
+
+/// The path grammar of column names.
+fn check_name(name: &str) -> Result<(), String> {
+    if name.is_empty() {
+        return Err("a column name is empty".to_string());
+    }
+    let (mut letters, mut segments) = (name.chars(), 1);
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if !matches!(letters.next(), Some('.' | '[' | '\\')) => {
+                return Err(format!("column name `{name}`: a backslash stands before `.`, `[` or `\\` only"));
+            }
+            '.' => segments += 1,
+            _ => {}
+        }
+    }
+    if segments > 64 {
+        return Err(format!("column name `{name}` has {segments} segments; at most 64 are accepted"));
+    }
+    Ok(())
+}
+
+/// `int`, `nullable(int)` or `{ nullable: int }`.
+pub(crate) fn column_type(node: &Node, column: &str, faults: &mut Faults) -> Option<Type> {
+    let (word, nullable, span) = match (&node.kind, node.text()) {
+        (NodeKind::Map(entries), _) if entries.len() == 1 && &*entries[0].key == "nullable" => {
+            (entries[0].value.text().map(|word| word.trim()), true, entries[0].value.span)
+        }
+        (_, Some(text)) => match text.strip_prefix("nullable(").and_then(|rest| rest.strip_suffix(')')) {
+            Some(inner) => (Some(inner.trim()), true, node.span),
+            None => (Some(&**text), false, node.span),
+        },
+        // `type: null` is a word here, whatever YAML makes of it.
+        _ if node.is_null() => (Some("null"), false, node.span),
+        _ => (None, false, node.span),
+    };
+    let Some(word) = word else {
+        faults.error("E000", span, format!("the type of column `{column}` must be a word; it is {}", node.word()));
+        return None;
+    };
+    if word == "numeric" {
+        let message = format!("column `{column}`: `numeric` is no type of a column");
+        faults.push(Fault::new("E158", span, message).help("declare `int`, `float` or `decimal`"));
+        return None;
+    }
+    let Some(kind) = Kind::from_word(word) else {
+        const WORDS: [&str; 11] =
+            ["null", "string", "int", "float", "decimal", "bool", "date", "date_time", "array", "map", "any"];
+        let shown = faults.place().shown(node);
+        let help =
+            suggestion(word, WORDS).unwrap_or_else(|| format!("the types are {}, and `nullable(T)`", WORDS.join(", ")));
+        faults.push(Fault::new("E000", span, format!("column `{column}`: unknown type `{shown}`")).help(help));
+        return None;
+    };
+    Some(Type { kind, nullable })
+}
+
+fn date_format(fields: &Fields<'_>, ty: Type, column: &str, faults: &mut Faults) -> Option<DateFormat> {
+    let node = fields.node("format")?;
+    if !matches!(ty.kind, Kind::Date | Kind::DateTime) {
+        faults.error(
+            "E000",
+            node.span,
+            format!("column `{column}`: `format` needs type `date` or `date_time`, not `{ty}`"),
+        );
+        return None;
+    }
+    match DateFormat::compile(node.text()?) {
+        Ok(format) => Some(format),
+        Err(message) => {
+            faults.error("E000", node.span, format!("column `{column}`: {message}"));
+            None
+        }
+    }
+}
+
+fn digits(fields: &Fields<'_>, ty: Type, column: &str, faults: &mut Faults) -> (Option<u8>, Option<u8>) {
+    let mut read = |key: &str| {
+        let (node, value) = (fields.node(key)?, fields.integer(key)?);
+        let message = if ty.kind != Kind::Decimal {
+            format!("column `{column}`: `{key}` needs type `decimal`, not `{ty}`")
+        } else if !(0..=28).contains(&value) {
+            format!("column `{column}`: `{key}` is {value}; it must be 0 to 28")
+        } else {
+            return u8::try_from(value).ok();
+        };
+        faults.error("E403", node.span, message);
+        None
+    };
+    let (precision, scale) = (read("precision"), read("scale"));
+    if let (Some(digits), Some(fraction), Some(node)) = (precision, scale, fields.node("scale")) {
+        if fraction > digits {
+            let message = format!("column `{column}`: `scale` {fraction} is larger than `precision` {digits}");
+            faults.error("E403", node.span, message);
+        }
+    }
+    (precision, scale)
+}
+
+fn default(node: &Node, ty: Type, formats: &[DateFormat], column: &str, faults: &mut Faults) -> Option<Value> {
+    let NodeKind::Scalar(scalar) = &node.kind else {
+        faults.error(
+            "E403",
+            node.span,
+            format!("the `default` of column `{column}` must be a scalar; it is {}", node.word()),
+        );
+        return None;
+    };
+    let value = values::admitted(ty, scalar, formats);
+    if value.is_none() {
+        let shown = faults.place().shown(node);
+        let message = match scalar.core() {
+            Core::Null => format!("the `default` of column `{column}` is null, which replaces nothing"),
+            _ => format!("the `default` of column `{column}` is `{shown}`, which is no `{ty}`"),
+        };
+        faults.error("E403", node.span, message);
+    }
+    value
+}
+
+fn enumeration(fields: &Fields<'_>, ty: Type, column: &str, faults: &mut Faults) -> Option<Vec<String>> {
+    let (node, items) = (fields.node("enum")?, fields.items("enum")?);
+    let message = if ty.kind != Kind::String {
+        format!("column `{column}`: `enum` needs type `string`, not `{ty}`")
+    } else if items.is_empty() {
+        format!("column `{column}`: `enum` lists no value")
+    } else {
+        return Some(items.iter().filter_map(|item| item.text()).map(|text| text.to_string()).collect());
+    };
+    faults.error("E403", node.span, message);
+    None
+}

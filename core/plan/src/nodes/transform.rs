@@ -1,0 +1,239 @@
+//! `type: transform`.
+
+use std::sync::Arc;
+
+use clinker_cxl::{CxlDiagnostic, Expression, Program, Scope, ScopeColumn, Want, compile_expression, compile_program};
+use clinker_diagnostics::suggestion;
+use clinker_record::{Type, Value};
+
+use crate::context::Context;
+use crate::decode::{self, Fields, Key, Shape, later, optional, required};
+use crate::faults::{Fault, Faults};
+use crate::model::{Check, Validation};
+use crate::nodes::values;
+use crate::yaml::{Node, NodeKind};
+
+/// A Transform as authored.
+pub(crate) struct TransformDraft<'a> {
+    program: &'a Node,
+    validations: Vec<ValidationDraft<'a>>,
+}
+
+/// A validation as authored.
+struct ValidationDraft<'a> {
+    node: &'a Node,
+    fields: Fields<'a>,
+    args: Vec<(String, Value)>,
+}
+
+const CONFIG: &[Key] = &[
+    required("cxl", Shape::Text, "the program"),
+    optional("validations", Shape::List, "checks on the output records"),
+    // Batches are handed through a chain as they are, so this changes nothing; only its range is checked.
+    optional("batch_size", Shape::Integer(1), "hand-off granularity"),
+    later("analytic_window", &[]),
+    later("log", &["[]"]),
+    later("declares", &["[]"]),
+    later("phase", &["runtime"]),
+    later("max_expansion", &["10000"]),
+];
+
+const VALIDATION: &[Key] = &[
+    required("check", Shape::Text, "`not_empty`, or a condition"),
+    optional("field", Shape::Text, "the field under test"),
+    optional("severity", Shape::Word(&["error", "warn"]), "what a failed check does"),
+    optional("message", Shape::Text, "text of the dead letter's detail"),
+    optional("name", Shape::Text, "the reported rule name"),
+    optional("args", Shape::Map, "constants that the check reads by name"),
+];
+
+/// Reads the `config` of a Transform.
+pub(crate) fn read<'a>(config: &'a Node, faults: &mut Faults) -> Option<TransformDraft<'a>> {
+    let fields = decode::fields(config, "a transform's `config`", CONFIG, faults)?;
+    // A broken validation does not keep the nodes below from being checked; the plan is refused anyway.
+    let validations =
+        fields.items("validations").unwrap_or_default().iter().filter_map(|node| validation(node, faults)).collect();
+    Some(TransformDraft { program: fields.node("cxl")?, validations })
+}
+
+fn validation<'a>(node: &'a Node, faults: &mut Faults) -> Option<ValidationDraft<'a>> {
+    let fields = decode::fields(node, "a validation", VALIDATION, faults)?;
+    let check = fields.text("check")?;
+    let mut args = Vec::new();
+    for entry in fields.entries("args").unwrap_or_default() {
+        let value = match &entry.value.kind {
+            NodeKind::Scalar(scalar) => {
+                values::native(&scalar.core(), &scalar.text).or_else(|| entry.value.is_null().then_some(Value::Null))
+            }
+            _ => None,
+        };
+        match value {
+            Some(value) => args.push((entry.key.to_string(), value)),
+            None => {
+                let message = format!("argument `{}` must be a scalar that 64 bits can hold", entry.key);
+                faults.error("E000", entry.value.span, message);
+            }
+        }
+    }
+    if &**check == "not_empty" {
+        if fields.node("field").is_none() {
+            let fault = Fault::new("E000", node.span, "check `not_empty` needs a `field`");
+            faults.push(fault.help("add `field: <column>`"));
+            return None;
+        }
+        if let Some(entry) = fields.entry("args") {
+            faults.error("E000", entry.key_span, "check `not_empty` takes no `args`");
+        }
+    }
+    Some(ValidationDraft { node, fields, args })
+}
+
+/// Text of CXL in the document: what it is called in messages, and its scalar.
+struct Text<'a> {
+    called: String,
+    node: &'a Node,
+}
+
+impl Text<'_> {
+    fn content(&self) -> &str {
+        self.node.text().map_or("", |text| text)
+    }
+
+    /// Reports what the compiler found, each inside the scalar. Whether the text is usable.
+    fn report(&self, found: Vec<CxlDiagnostic>, faults: &mut Faults) -> bool {
+        let mut usable = true;
+        for diagnostic in found {
+            let span = faults.place().inside(self.node, diagnostic.span);
+            // A substituted value anywhere in the program may be quoted by its message.
+            let message = faults.place().redacted(self.node.span, format!("{}: {}", self.called, diagnostic.message));
+            let fault = match diagnostic.warning {
+                true => Fault::warning(diagnostic.code, span, message),
+                false => {
+                    usable = false;
+                    Fault::new(diagnostic.code.unwrap_or("E200"), span, message)
+                }
+            };
+            let help = diagnostic.help.map(|help| faults.place().redacted(self.node.span, help));
+            faults.push(fault.maybe_help(help));
+        }
+        usable
+    }
+}
+
+impl TransformDraft<'_> {
+    /// Compiles the program over the input columns.
+    pub fn program(
+        &self,
+        name: &str,
+        columns: &[ScopeColumn],
+        context: &Context<'_>,
+        faults: &mut Faults,
+    ) -> Option<Program> {
+        let text = Text { called: name.to_string(), node: self.program };
+        let scope = Scope { columns, vars: context.vars, constants: &[] };
+        let (program, found) = compile_program(text.content(), &scope);
+        if !text.report(found, faults) {
+            return None;
+        }
+        program
+    }
+
+    /// Compiles the validations over the output columns.
+    pub fn checks(
+        &self,
+        name: &str,
+        columns: &[ScopeColumn],
+        context: &Context<'_>,
+        faults: &mut Faults,
+    ) -> Vec<Validation> {
+        self.validations.iter().filter_map(|draft| draft.compile(name, columns, context, faults)).collect()
+    }
+}
+
+impl ValidationDraft<'_> {
+    fn compile(
+        &self,
+        node: &str,
+        columns: &[ScopeColumn],
+        context: &Context<'_>,
+        faults: &mut Faults,
+    ) -> Option<Validation> {
+        let check = self.fields.text("check")?;
+        let field = match self.fields.text("field") {
+            Some(field) => Some((Arc::clone(field), self.position(node, field, columns, faults)?)),
+            None => None,
+        };
+        let rule: Arc<str> = match (self.fields.text("name"), &field) {
+            (Some(rule), _) => Arc::clone(rule),
+            (None, Some((field, _))) => Arc::from(format!("{field}:{check}")),
+            (None, None) => Arc::clone(check),
+        };
+        let test = match &**check {
+            "not_empty" => Check::NotEmpty,
+            _ => Check::Expression(self.expression(node, &rule, columns, context, faults)?),
+        };
+        let message =
+            self.fields.text("message").map_or_else(|| Arc::from(format!("validation '{rule}' failed")), Arc::clone);
+        let warn = self.fields.text("severity").is_some_and(|word| &**word == "warn");
+        Some(Validation { name: rule, field, check: test, warn, message })
+    }
+
+    fn position(&self, node: &str, field: &str, columns: &[ScopeColumn], faults: &mut Faults) -> Option<usize> {
+        let found = columns.iter().position(|(column, _, _)| &**column == field);
+        if found.is_none() {
+            let span = self.fields.node("field").map_or(self.node.span, |node| node.span);
+            let message = format!("{node}: a validation names the unknown column `{field}`");
+            let help = suggestion(field, columns.iter().map(|(column, _, _)| &**column));
+            faults.push(Fault::new("E203", span, message).maybe_help(help));
+        }
+        found
+    }
+
+    fn expression(
+        &self,
+        node: &str,
+        rule: &str,
+        columns: &[ScopeColumn],
+        context: &Context<'_>,
+        faults: &mut Faults,
+    ) -> Option<Expression> {
+        for (argument, _) in &self.args {
+            if columns.iter().any(|(column, _, _)| **column == **argument) {
+                let span = self
+                    .fields
+                    .entries("args")
+                    .and_then(|entries| entries.iter().find(|entry| *entry.key == **argument))
+                    .map_or(self.node.span, |entry| entry.key_span);
+                let message = format!("{node} (validation {rule}): argument `{argument}` is also a column");
+                faults.push(Fault::new("E203", span, message).help("rename the argument"));
+                return None;
+            }
+        }
+        let text = Text { called: format!("{node} (validation {rule})"), node: self.fields.node("check")? };
+        let scope = Scope { columns, vars: context.vars, constants: &self.args };
+        let (expression, found) = compile_expression(text.content(), &scope, Want::Condition);
+        if !text.report(found, faults) {
+            return None;
+        }
+        expression
+    }
+}
+
+/// The output columns of a program: the input ones, each replaced in place where the program emits its name, then
+/// the new ones.
+pub(crate) fn outputs(input: &[ScopeColumn], program: &Program) -> Vec<(ScopeColumn, crate::model::OutputSource)> {
+    use crate::model::OutputSource::{Emit, Input};
+    let emits: &[(Arc<str>, Type)] = program.emits();
+    let emitted = |name: &str| emits.iter().position(|(emit, _)| &**emit == name);
+    let kept = input.iter().enumerate().map(|(at, column)| match emitted(&column.0) {
+        Some(emit) => ((Arc::clone(&column.0), emits[emit].1, false), Emit(emit)),
+        None => (column.clone(), Input(at)),
+    });
+    let known = |name: &str| input.iter().any(|(column, _, _)| &**column == name);
+    let new = emits
+        .iter()
+        .enumerate()
+        .filter(|(_, (name, _))| !known(name))
+        .map(|(at, (name, ty))| ((Arc::clone(name), *ty, false), Emit(at)));
+    kept.chain(new).collect()
+}
