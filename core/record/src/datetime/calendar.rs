@@ -53,20 +53,24 @@ pub fn days_in_month(year: i32, month: u32) -> u32 {
 }
 
 /// The date of a year, month and day, if there is such a day in the years 0001 to 9999.
+///
+/// Dates of a feed come in random order, so that a branch on month or day would often be predicted wrongly: there is one
+/// branch, on whether all is valid.
 #[inline]
 pub fn date_from_civil(year: i32, month: u32, day: u32) -> Option<i32> {
-    /// Days before each month of a year that is not a leap year.
-    const BEFORE: [i32; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
-    if !(1..=9999).contains(&year) || !(1..=12).contains(&month) || day == 0 {
+    const LAST: [u32; 16] = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0, 0, 0];
+    let leap = (year % 4 == 0) & ((year % 25 != 0) | (year % 16 == 0));
+    let last = LAST[(month & 15) as usize] + u32::from((month == 2) & leap);
+    let year_is_fine = (year as u32).wrapping_sub(1) < 9999;
+    if !(year_is_fine & (month < 16) & (day.wrapping_sub(1) < last)) {
         return None;
     }
-    if day > 28 && day > days_in_month(year, month) {
-        return None;
-    }
-    let past = year - 1;
-    let leap_day = i32::from(month > 2 && is_leap(year));
-    let january = past * 365 + past / 4 - past / 100 + past / 400;
-    Some(MIN_DATE + january + BEFORE[month as usize - 1] + leap_day + day as i32 - 1)
+    // Counted from March 1, so that the leap day is the last of its year.
+    let early = month <= 2;
+    let year = year - i32::from(early);
+    let month = month + if early { 9 } else { 0 } - if early { 0 } else { 3 };
+    let of_year = ((153 * month + 2) / 5 + day - 1) as i32;
+    Some(year * 365 + year / 4 - year / 100 + year / 400 + of_year - 719_468)
 }
 
 /// Year, month and day of a date.
@@ -128,19 +132,31 @@ pub(super) fn iso_year_start(year: i32) -> i32 {
 }
 
 /// The day of a date-time.
+#[inline]
 pub fn date_of(nanos: i128) -> i32 {
-    nanos.div_euclid(NANOS_PER_DAY) as i32
+    split(nanos).0
 }
 
 /// The time of day of a date-time.
+#[inline]
 pub fn clock(nanos: i128) -> Clock {
-    let of_day = nanos.rem_euclid(NANOS_PER_DAY) as u64;
+    let of_day = split(nanos).1;
     let (seconds, nanos) = (of_day / 1_000_000_000, of_day % 1_000_000_000);
     Clock {
         hour: (seconds / 3600) as u32,
         minute: (seconds / 60 % 60) as u32,
         second: (seconds % 60) as u32,
         nanos: nanos as u32,
+    }
+}
+
+/// The day, and the nanoseconds of the day. The years 1678 to 2261 need no wide division.
+#[inline]
+fn split(nanos: i128) -> (i32, u64) {
+    const DAY: i64 = NANOS_PER_DAY as i64;
+    match i64::try_from(nanos) {
+        Ok(nanos) => (nanos.div_euclid(DAY) as i32, nanos.rem_euclid(DAY) as u64),
+        Err(_) => (nanos.div_euclid(NANOS_PER_DAY) as i32, nanos.rem_euclid(NANOS_PER_DAY) as u64),
     }
 }
 

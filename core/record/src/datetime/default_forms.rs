@@ -64,8 +64,25 @@ pub fn parse_default_date_time(text: &[u8]) -> Option<i128> {
     cursor.text.is_empty().then(|| date_time(date, clock))
 }
 
+/// The commonest form of all, by fixed places: `YYYY-MM-DDTHH:MM:SS`, or with a space.
+fn parse_whole_seconds(text: &[u8]) -> Option<i128> {
+    let text: &[u8; 19] = text.try_into().ok()?;
+    let date = parse_iso_date(&text[..10])?;
+    let digit = |at: usize| u32::from(text[at].wrapping_sub(b'0'));
+    let digits = [digit(11), digit(12), digit(14), digit(15), digit(17), digit(18)];
+    let bad = digits.iter().fold(false, |bad, digit| bad | (*digit > 9));
+    if bad || !matches!(text[10], b'T' | b' ') || text[13] != b':' || text[16] != b':' {
+        return None;
+    }
+    let (hour, minute, second) = (digits[0] * 10 + digits[1], digits[2] * 10 + digits[3], digits[4] * 10 + digits[5]);
+    (hour < 24 && minute < 60 && second < 60).then(|| date_time(date, Clock { hour, minute, second, nanos: 0 }))
+}
+
 /// The common forms, in one pass: two digits for every field but the year and, for RFC 3339, `Z` or an offset at the end.
 fn parse_full(text: &[u8]) -> Option<i128> {
+    if let Some(nanos) = parse_whole_seconds(text) {
+        return Some(nanos);
+    }
     let (date, rest) = text.split_at_checked(10)?;
     let date = parse_iso_date(date)?;
     let [separator @ (b'T' | b't' | b' '), rest @ ..] = rest else {

@@ -32,9 +32,40 @@ fn split(text: &[u8]) -> Option<(Literal<'_>, &[u8])> {
     Some((Literal { negative, whole, fraction }, rest))
 }
 
+/// A literal of at most 18 digits, the common case: they need no wide arithmetic.
+#[inline]
+fn parse_short(text: &[u8]) -> Option<Decimal> {
+    let (negative, body) = match text {
+        [b'-', body @ ..] => (true, body),
+        [b'+', body @ ..] => (false, body),
+        body => (false, body),
+    };
+    if body.len() > 18 || !body.first()?.is_ascii_digit() || !body.last()?.is_ascii_digit() {
+        return None;
+    }
+    let (mut magnitude, mut point) = (0u64, body.len() - 1);
+    for (at, byte) in body.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit <= 9 {
+            magnitude = magnitude * 10 + u64::from(digit);
+        } else if *byte == b'.' && point == body.len() - 1 {
+            point = at;
+        } else {
+            return None;
+        }
+    }
+    let magnitude = i128::from(magnitude);
+    let scale = (body.len() - 1 - point) as u8;
+    Some(Decimal { coefficient: if negative { -magnitude } else { magnitude }, scale })
+}
+
 impl Decimal {
     /// The literal `[+-]?[0-9]+(\.[0-9]+)?` at the scale it is written with: exact or nothing.
+    #[inline]
     pub fn parse_literal(text: &[u8]) -> Option<Decimal> {
+        if let Some(short) = parse_short(text) {
+            return Some(short);
+        }
         let (literal, []) = split(text)? else {
             return None;
         };
@@ -42,7 +73,11 @@ impl Decimal {
     }
 
     /// The literal of [`Decimal::parse_literal`] at a declared scale: nothing when that would need rounding.
+    #[inline]
     pub fn parse_literal_at(text: &[u8], scale: u8) -> Option<Decimal> {
+        if let Some(found) = parse_short(text).and_then(|short| short.rescale_exact(scale)) {
+            return Some(found);
+        }
         let (literal, []) = split(text)? else {
             return None;
         };

@@ -28,12 +28,42 @@ pub fn append_float(value: f64, out: &mut Vec<u8>) {
         out.extend_from_slice(non_finite(value).as_bytes());
         return;
     }
+    let magnitude = value.abs();
+    if magnitude < CENTS_LIMIT {
+        // The number that two decimals write, if it is this one. With at most 15 digits no other decimal of that length
+        // reads back to the same number, so these digits are the shortest.
+        let cents = (magnitude * 100.0 + 0.5) as u64;
+        if cents as f64 / 100.0 == magnitude {
+            append_cents(value.is_sign_negative(), cents, out);
+            return;
+        }
+    }
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format_finite(value).as_bytes();
-    if text.contains(&b'e') {
-        Digits::of(text).append_positional(out);
-    } else {
+    // Between these, no exponent is printed.
+    if (1e-4..1e15).contains(&magnitude) {
         out.extend_from_slice(text.strip_suffix(b".0").unwrap_or(text));
+    } else {
+        Digits::of(text).append_positional(out);
+    }
+}
+
+/// Below it, a number of two decimals has at most 15 digits.
+const CENTS_LIMIT: f64 = 1e13;
+
+/// A number of hundredths, without zeros at the end of its fraction.
+#[inline]
+fn append_cents(negative: bool, cents: u64, out: &mut Vec<u8>) {
+    let (whole, fraction) = (cents / 100, (cents % 100) as u32);
+    if negative {
+        out.push(b'-');
+    }
+    out.extend_from_slice(itoa::Buffer::new().format(whole).as_bytes());
+    let [tenths, hundredths] = two(fraction);
+    match fraction {
+        0 => {}
+        _ if hundredths == b'0' => out.extend_from_slice(&[b'.', tenths]),
+        _ => out.extend_from_slice(&[b'.', tenths, hundredths]),
     }
 }
 
