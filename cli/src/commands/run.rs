@@ -101,7 +101,7 @@ fn summary(report: &RunReport, console: &Console) {
     console.event(Level::Debug, &format!("sync_ms={}", report.sync.as_millis()));
     console.event(Level::Debug, &format!("peak_reserved_bytes={}", report.peak_reserved));
     for (category, rows) in &report.categories {
-        console.event(Level::Info, &format!("dead-lettered {rows} rows as {category}"));
+        console.event(Level::Debug, &format!("dead-lettered {rows} rows as {category}"));
     }
     let RunReport { total, ok, written, rejected, .. } = report;
     console.line(Level::Info, &format!("Pipeline complete: {total} total, {ok} ok, {written} written, {rejected} dlq"));

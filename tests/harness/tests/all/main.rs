@@ -1,7 +1,6 @@
 //! Everything that runs whole commands, in one binary.
 
 mod cases;
-mod documents;
 mod kills;
 mod outputs;
 mod storage;

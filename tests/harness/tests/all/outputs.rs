@@ -1,1 +1,202 @@
-//! outputs
+//! What becomes of outputs: policies, previews, cancellation, collisions.
+
+use clinker_harness::{Command, Scratch, clinker};
+
+/// A document with one source over `in.csv` and the given sink configuration lines.
+fn document(sink: &str) -> String {
+    format!(
+        "pipeline: {{ name: outputs }}\nnodes:\n  - type: source\n    name: rows\n    config:\n      name: rows\n      \
+         type: csv\n      path: in.csv\n      schema: [ {{ name: id, type: int }}, {{ name: town, type: string }} ]\n  - \
+         type: sink\n    name: out\n    input: rows\n    config: {{ name: out, type: csv, {sink} }}\n"
+    )
+}
+
+const ROWS: &str = "id,town\n1,Ume\n2,Kiruna\n";
+
+fn scratch(sink: &str) -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("pipeline.yaml", document(sink)).write("in.csv", ROWS);
+    scratch
+}
+
+#[test]
+fn pb_15_3_error_refuses_an_existing_final_and_force_overwrites_it() {
+    let scratch = scratch("path: out.csv, if_exists: error");
+    scratch.write("out.csv", "old\n");
+    let refused = clinker(scratch.path(), &["run", "pipeline.yaml"]);
+    assert_eq!(refused.exit, 4, "{}", refused.stderr);
+    assert!(refused.stderr.contains("if_exists: error") && refused.stderr.contains("--force"), "{}", refused.stderr);
+    assert_eq!(scratch.read("out.csv").as_deref(), Some("old\n"));
+    assert_eq!(clinker(scratch.path(), &["run", "pipeline.yaml", "--force"]).exit, 0);
+    assert_eq!(scratch.read("out.csv").as_deref(), Some(ROWS));
+}
+
+#[test]
+fn pb_15_3_unique_suffix_takes_the_first_free_name() {
+    let scratch = scratch("path: out.csv, if_exists: unique_suffix, unique_suffix_width: 3");
+    for _ in 0..3 {
+        assert_eq!(clinker(scratch.path(), &["run", "pipeline.yaml"]).exit, 0);
+    }
+    assert_eq!(scratch.files(), ["in.csv", "out-001.csv", "out-002.csv", "out.csv", "pipeline.yaml"]);
+    assert_eq!(scratch.read("out-002.csv").as_deref(), Some(ROWS));
+}
+
+#[test]
+fn pb_15_3_a_live_reservation_keeps_a_second_run_out_and_a_stale_one_does_not() {
+    let scratch = scratch("path: out.csv");
+    let path = scratch.path().join(".clinker-out.csv.reservation");
+    let held = std::fs::File::create(&path).expect("a file");
+    held.lock().expect("nobody else has it");
+    let kept_out = clinker(scratch.path(), &["run", "pipeline.yaml"]);
+    assert_eq!(kept_out.exit, 4, "{}", kept_out.stderr);
+    assert!(kept_out.stderr.contains("still alive"), "{}", kept_out.stderr);
+    drop(held);
+    assert_eq!(clinker(scratch.path(), &["run", "pipeline.yaml"]).exit, 0);
+    assert_eq!(scratch.files(), ["in.csv", "out.csv", "pipeline.yaml"]);
+}
+
+#[test]
+fn e322_an_output_must_not_be_an_input() {
+    for sink in ["path: in.csv", "path: ./in.csv"] {
+        let scratch = scratch(sink);
+        let outcome = clinker(scratch.path(), &["run", "pipeline.yaml"]);
+        assert_eq!(outcome.exit, 1, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("E322") && outcome.stderr.contains("in.csv"), "{}", outcome.stderr);
+        assert_eq!(scratch.read("in.csv").as_deref(), Some(ROWS));
+    }
+}
+
+#[test]
+fn pb_7_a_missing_output_folder_is_named_with_a_way_out() {
+    let scratch = scratch("path: missing/out.csv");
+    let outcome = clinker(scratch.path(), &["run", "pipeline.yaml"]);
+    assert_eq!(outcome.exit, 4, "{}", outcome.stderr);
+    let text = outcome.stderr.replace("\n", " ");
+    assert!(text.contains("missing/out.csv") && text.contains("create the output folder"), "{}", outcome.stderr);
+}
+
+#[test]
+fn eng_187_a_cancelled_run_publishes_nothing_and_exits_130() {
+    let scratch = scratch("path: out.csv");
+    scratch.write("out.csv", "old\n");
+    let command = Command::new(scratch.path(), &["run", "pipeline.yaml"]);
+    command.cancel.cancel();
+    let outcome = command.run();
+    assert_eq!(outcome.exit, 130, "{}", outcome.stderr);
+    assert_eq!(scratch.read("out.csv").as_deref(), Some("old\n"));
+    assert_eq!(scratch.files(), ["in.csv", "out.csv", "pipeline.yaml"]);
+}
+
+#[test]
+fn operations_5_dry_run_prints_the_outputs_and_reads_nothing() {
+    let scratch = scratch("path: \"out-{batch_id}.csv\", if_exists: error");
+    let outcome = clinker(scratch.path(), &["run", "pipeline.yaml", "--dry-run", "--batch-id", "night-7"]);
+    assert_eq!(outcome.exit, 0, "{}", outcome.stderr);
+    assert!(outcome.stdout.starts_with("=== Resolved Outputs ==="), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("'out' → ") && outcome.stdout.contains("out-night-7.csv"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("[if_exists=error, write_meta=false]"), "{}", outcome.stdout);
+    assert_eq!(scratch.files(), ["in.csv", "pipeline.yaml"]);
+}
+
+#[test]
+fn operations_5_a_preview_prints_at_most_n_records_and_publishes_nothing() {
+    let scratch = scratch("path: out.csv");
+    let outcome = clinker(scratch.path(), &["run", "pipeline.yaml", "--dry-run", "-n", "1"]);
+    assert_eq!((outcome.exit, outcome.stdout.as_str()), (0, "id,town\n1,Ume\n"), "{}", outcome.stderr);
+    let to_file = ["run", "pipeline.yaml", "--dry-run", "-n", "5", "--dry-run-output", "preview.csv"];
+    assert_eq!(clinker(scratch.path(), &to_file).exit, 0);
+    assert_eq!(scratch.read("preview.csv").as_deref(), Some(ROWS));
+    assert_eq!(scratch.files(), ["in.csv", "pipeline.yaml", "preview.csv"]);
+}
+
+#[test]
+fn dlq_35_a_preview_counts_dead_letters_and_writes_none() {
+    let scratch = scratch("path: out.csv");
+    let document = scratch.read("pipeline.yaml").expect("written above");
+    scratch.write("pipeline.yaml", document + "error_handling: { strategy: continue, dlq: { path: bad.csv } }\n");
+    scratch.write("in.csv", "id,town\nx,Ume\n2,Kiruna\n");
+    let outcome = clinker(scratch.path(), &["run", "pipeline.yaml", "--dry-run", "-n", "9"]);
+    assert_eq!((outcome.exit, outcome.stdout.as_str()), (2, "id,town\n2,Kiruna\n"), "{}", outcome.stderr);
+    assert_eq!(scratch.files(), ["in.csv", "pipeline.yaml"]);
+}
+
+#[test]
+fn pipeline_8_4_source_file_gives_each_input_an_output_of_its_own() {
+    let scratch = scratch("path: \"{source_file}.clean.csv\"");
+    let document = scratch.read("pipeline.yaml").expect("written above").replace("path: in.csv", "glob: \"part-*.csv\"");
+    scratch.write("pipeline.yaml", document);
+    scratch.write("part-a.csv", "id,town\n1,Ume\n").write("part-b.csv", "town,id\nLund,2\n").write("part-c.csv", "id,town\n");
+    let outcome = clinker(scratch.path(), &["run", "pipeline.yaml"]);
+    assert_eq!(outcome.exit, 0, "{}", outcome.stderr);
+    assert_eq!(scratch.read("part-a.clean.csv").as_deref(), Some("id,town\n1,Ume\n"));
+    assert_eq!(scratch.read("part-b.clean.csv").as_deref(), Some("id,town\n2,Lund\n"));
+    assert_eq!(scratch.read("part-c.clean.csv").as_deref(), Some(""));
+}
+
+#[test]
+fn formats_1_6_compressed_inputs_are_known_by_their_signature_and_outputs_as_asked() {
+    use std::io::{Read, Write};
+    let scratch = scratch("path: out.csv.gz, compression: gzip");
+    // Two members, the second one continues the first.
+    let mut bytes = Vec::new();
+    for part in ["id,town\n1,Ume\n", "2,Kiruna\n"] {
+        let mut member = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        member.write_all(part.as_bytes()).expect("into memory");
+        bytes.extend(member.finish().expect("into memory"));
+    }
+    scratch.write("in.csv", &bytes);
+    assert_eq!(clinker(scratch.path(), &["run", "pipeline.yaml"]).exit, 0);
+    let written = std::fs::read(scratch.path().join("out.csv.gz")).expect("published");
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(&*written).read_to_string(&mut text).expect("one whole member");
+    assert_eq!(text, ROWS);
+    scratch.write("in.csv", zstd::encode_all(ROWS.as_bytes(), 1).expect("into memory"));
+    assert_eq!(clinker(scratch.path(), &["run", "pipeline.yaml"]).exit, 0);
+    scratch.write("in.csv", &bytes[..bytes.len() - 4]);
+    let cut = clinker(scratch.path(), &["run", "pipeline.yaml"]);
+    assert_eq!(cut.exit, 4, "{}", cut.stderr);
+    assert!(cut.stderr.contains("E421"), "{}", cut.stderr);
+}
+
+#[test]
+fn operations_2_1_usage_errors_exit_1_before_the_document_is_opened() {
+    let scratch = Scratch::new();
+    for (args, text) in [
+        (vec!["run", "none.yaml", "--threads", "0"], "threads"),
+        (vec!["run", "none.yaml", "-n", "3"], "--dry-run"),
+        (vec!["run", "none.yaml", "--dry-run", "--explain"], "--explain"),
+        (vec!["run", "none.yaml", "--batch-id", ""], "--batch-id"),
+        (vec!["run", "none.yaml", "--machine", "ndjson-v1"], "`--machine` is not available in this version"),
+        (vec!["run", "none.yaml", "--error-threshold", "0.1"], "type_error_threshold: 0.05"),
+        (vec!["run"], "<CONFIG>"),
+        (vec!["attempts", "list"], "`clinker attempts` is not available in this version"),
+        (vec!["explain"], "--code"),
+        (vec!["explain", "--code", "E000", "--list"], "--list"),
+        (vec!["bake"], "bake"),
+    ] {
+        let outcome = clinker(scratch.path(), &args);
+        assert_eq!(outcome.exit, 1, "{args:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(text) && outcome.stdout.is_empty(), "{args:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn dia_12_explain_prints_codes_and_lists_them_all_for_an_unknown_one() {
+    let scratch = Scratch::new();
+    let found = clinker(scratch.path(), &["explain", "--code", "E126"]);
+    assert_eq!(found.exit, 0);
+    assert!(found.stdout.starts_with("Code: E126\n") && found.stdout.contains("\nDetail page:"), "{}", found.stdout);
+    let unknown = clinker(scratch.path(), &["explain", "--code", "E999"]);
+    assert_eq!(unknown.exit, 1);
+    assert!(unknown.stderr.contains("E000") && unknown.stdout.is_empty(), "{}", unknown.stderr);
+    let list = clinker(scratch.path(), &["explain", "--list", "--category", "security"]);
+    assert!(list.stdout.contains("E-SEC-001") && !list.stdout.contains("E000"), "{}", list.stdout);
+}
+
+#[test]
+fn operations_1_4_version_and_help_go_to_standard_output() {
+    let scratch = Scratch::new();
+    let version = clinker(scratch.path(), &["--version"]);
+    assert_eq!((version.exit, version.stdout.starts_with("clinker ")), (0, true));
+    assert!(clinker(scratch.path(), &["run", "--help"]).stdout.contains("--memory-limit"));
+}
