@@ -19,6 +19,8 @@ pub mod value;
 
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use batch::{Batch, Schema, SchemaRef, Widened};
 pub use cells::{CellRef, TextCells};

@@ -187,10 +187,16 @@ fn admit_text(rule: &AdmitRule, text: &str) -> Result<Value, String> {
     }
 }
 
+/// The words of an `enum` that a reason lists.
+const SHOWN_WORDS: usize = 8;
+
 fn in_enumeration(rule: &AdmitRule, text: &str) -> Result<Value, String> {
     match &rule.enumeration {
         Some(words) if !words.iter().any(|word| word == text) => {
-            Err(format!("the text is not in the column's `enum`: {}", words.join(", ")))
+            let shown = words.iter().take(SHOWN_WORDS).map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+            let more = words.len().saturating_sub(SHOWN_WORDS);
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            Err(format!("the text is not in the column's `enum`: {shown}{more}"))
         }
         _ => Ok(Value::String(text.into())),
     }

@@ -333,7 +333,7 @@ fn formats_1_3_enum_and_coerce() {
     let colours = AdmitRule { enumeration: Some(vec!["red".into(), "".into()]), ..rule(Kind::String) };
     assert_eq!(one(&colours, "red"), Ok(Value::String("red".into())));
     assert_eq!(one(&colours, ""), Ok(Value::String("".into())));
-    assert_eq!(one(&colours, "Red").unwrap_err(), "the text is not in the column's `enum`: red, ");
+    assert_eq!(one(&colours, "Red").unwrap_err(), "the text is not in the column's `enum`: `red`, ``");
     let strict = AdmitRule { coerce: false, ..rule(Kind::Int) };
     assert_eq!(one(&strict, "5").unwrap_err(), "`coerce: false` admits native int values only, not text");
     assert_eq!(one(&AdmitRule { coerce: false, ..rule(Kind::String) }, "5"), Ok(Value::String("5".into())));
