@@ -7,11 +7,17 @@
 //! A branch that a row does not take is evaluated in a smaller frame holding only the rows that take it, so what is
 //! not evaluated cannot fail.
 
+mod check;
+mod eval;
+mod functions;
+mod ir;
 mod outcome;
 mod program;
 mod run;
 mod scope;
+mod syntax;
 
+pub use functions::{FunctionDoc, function_docs};
 pub use outcome::{ErrorKind, EvalError, Outcome, Verdict, Verdicts};
 pub use program::{Expression, Program, compile_expression, compile_program};
 pub use run::{RunContext, SourceContext, SourceFile};

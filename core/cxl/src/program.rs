@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use clinker_record::{Batch, Column, Type};
 
+use crate::check::{check_expression, check_program};
+use crate::eval::{run_condition, run_expression, run_program};
+use crate::ir::{Body, Node, Step};
 use crate::outcome::{EvalError, Outcome, Verdicts};
 use crate::run::RunContext;
 use crate::scope::{CxlDiagnostic, Scope, Want};
@@ -11,21 +14,44 @@ use crate::scope::{CxlDiagnostic, Scope, Want};
 /// A compiled Transform program. Immutable: one is shared by all threads.
 #[derive(Debug)]
 pub struct Program {
+    text: String,
+    body: Body,
     emits: Vec<(Arc<str>, Type)>,
+    columns: Vec<usize>,
 }
 
-/// A compiled expression.
+/// A compiled expression. Immutable: one is shared by all threads.
 #[derive(Debug)]
-pub struct Expression {}
+pub struct Expression {
+    node: Node,
+    columns: Vec<usize>,
+}
 
 /// Compiles a Transform program. The program is there when no diagnostic is an error.
-pub fn compile_program(_text: &str, _scope: &Scope<'_>) -> (Option<Program>, Vec<CxlDiagnostic>) {
-    (None, Vec::new())
+pub fn compile_program(text: &str, scope: &Scope<'_>) -> (Option<Program>, Vec<CxlDiagnostic>) {
+    let (body, diagnostics) = check_program(text, scope);
+    let program = body.map(|body| Program {
+        text: text.to_owned(),
+        emits: body.outputs.iter().map(|output| (Arc::clone(&output.field), output.ty)).collect(),
+        columns: columns_read(body.steps.iter().map(Step::node)),
+        body,
+    });
+    (program, diagnostics)
 }
 
 /// Compiles a single expression. The expression is there when no diagnostic is an error.
-pub fn compile_expression(_text: &str, _scope: &Scope<'_>, _want: Want) -> (Option<Expression>, Vec<CxlDiagnostic>) {
-    (None, Vec::new())
+pub fn compile_expression(text: &str, scope: &Scope<'_>, want: Want) -> (Option<Expression>, Vec<CxlDiagnostic>) {
+    let (node, diagnostics) = check_expression(text, scope, want);
+    let expression = node.map(|node| Expression { columns: columns_read([&node]), node });
+    (expression, diagnostics)
+}
+
+fn columns_read<'n>(nodes: impl IntoIterator<Item = &'n Node>) -> Vec<usize> {
+    let mut columns = Vec::new();
+    nodes.into_iter().for_each(|node| node.columns_into(&mut columns));
+    columns.sort_unstable();
+    columns.dedup();
+    columns
 }
 
 impl Program {
@@ -36,38 +62,51 @@ impl Program {
 
     /// The input columns the program reads, ascending.
     pub fn columns_read(&self) -> impl Iterator<Item = usize> + '_ {
-        [].into_iter()
+        self.columns.iter().copied()
     }
 
     /// One line a statement, with the type of its value.
     pub fn describe(&self) -> String {
-        String::new()
+        let mut lines = String::new();
+        for step in &self.body.steps {
+            let node = step.node();
+            let head = match step {
+                Step::Let { .. } => "let".to_owned(),
+                Step::Emit { field, .. } => format!("emit {field}"),
+                Step::Filter(_) => "filter".to_owned(),
+                Step::Discard(_) => "evaluate".to_owned(),
+            };
+            let source = &self.text[node.span.start..node.span.end];
+            let source = source.split_whitespace().collect::<Vec<_>>().join(" ");
+            lines.push_str(&format!("{head}: {} = {source}\n", node.ty));
+        }
+        lines
     }
 
     /// Evaluates the program over all rows of a batch.
-    pub fn evaluate(&self, _batch: &Batch, _run: &RunContext) -> Outcome {
-        Outcome { kept: None, filtered: 0, failures: Vec::new(), columns: Vec::new() }
+    pub fn evaluate(&self, batch: &Batch, run: &RunContext) -> Outcome {
+        run_program(&self.body, batch, run)
     }
 }
 
 impl Expression {
     /// The type of its value.
     pub fn ty(&self) -> Type {
-        Type::plain(clinker_record::Kind::Any)
+        self.node.ty.to_type()
     }
 
     /// The input columns it reads, ascending.
     pub fn columns_read(&self) -> impl Iterator<Item = usize> + '_ {
-        [].into_iter()
+        self.columns.iter().copied()
     }
 
     /// Evaluates a condition over all rows of a batch.
-    pub fn evaluate_condition(&self, batch: &Batch, _run: &RunContext) -> Verdicts {
-        Verdicts { values: arrow_array::BooleanArray::new_null(batch.rows), errors: Vec::new() }
+    pub fn evaluate_condition(&self, batch: &Batch, run: &RunContext) -> Verdicts {
+        run_condition(&self.node, batch, run)
     }
 
     /// Evaluates the expression over all rows of a batch; rows with an error are null.
-    pub fn evaluate(&self, batch: &Batch, _run: &RunContext) -> (Column, Vec<(u32, EvalError)>) {
-        (Column::Null(batch.rows), Vec::new())
+    pub fn evaluate(&self, batch: &Batch, run: &RunContext) -> (Column, Vec<(u32, EvalError)>) {
+        run_expression(&self.node, batch, run)
     }
 }

@@ -1,0 +1,204 @@
+//! Method calls: the row form of a function driven over columns.
+
+use std::rc::Rc;
+
+use arrow_array::builder::StringViewBuilder;
+use clinker_record::{Column, Value};
+
+use super::branch::{Piece, Selected, assemble};
+use super::cell::Cell;
+use super::faults::Faults;
+use super::frame::Frame;
+use super::node;
+use super::vector::{Builder, Vector, text_value};
+use crate::check::types::Base;
+use crate::functions::{Answer, Call, Function, Prepared};
+use crate::ir::Node;
+use crate::outcome::EvalError;
+
+/// A function with its compiled argument.
+type Callee<'n> = (&'static Function, &'n Prepared);
+
+/// A method call. Arguments are not evaluated for the rows whose receiver is null.
+pub(super) fn call(
+    frame: &Rc<Frame<'_>>,
+    callee: (&&'static Function, &Prepared),
+    operands: &[Node],
+    whole: &Node,
+    faults: &mut Faults,
+) -> Vector {
+    let callee: Callee<'_> = (callee.0, callee.1);
+    let (receiver, args) = operands.split_first().expect("a call has a receiver");
+    let receiver = node(frame, receiver, faults);
+    if receiver.is_all_null() && !callee.0.sees_null {
+        return Vector::NULL;
+    }
+    let lazy = !callee.0.sees_null && !args.iter().all(Node::is_free);
+    let nulls = if lazy { receiver.validity(frame.rows) } else { None };
+    let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
+        let mut values = vec![receiver];
+        values.extend(args.iter().map(|arg| node(frame, arg, faults)));
+        return rows_of(callee, &values, frame.rows, whole, faults);
+    };
+    let present: Rc<[u32]> = nulls.inner().set_indices_u32().collect();
+    let mut selected = Selected::new(frame, &present);
+    let mut values = vec![receiver.take(&present)];
+    values.extend(args.iter().map(|arg| node(&selected.frame, arg, &mut selected.faults)));
+    let vector = rows_of(callee, &values, present.len(), whole, &mut selected.faults);
+    selected.report(faults);
+    let rows = present.iter().zip(0..).map(|(&row, at)| (row, at)).collect();
+    assemble(vec![Piece { vector, rows }], whole.ty.base, frame.rows)
+}
+
+/// The function over all rows of its operands.
+fn rows_of(callee: Callee<'_>, operands: &[Vector], rows: usize, whole: &Node, faults: &mut Faults) -> Vector {
+    let (function, prepared) = callee;
+    let mut call = Call::new(function, prepared);
+    let mut text = String::new();
+    let mut cells: Vec<Cell<'_>> = Vec::with_capacity(operands.len());
+    if operands.iter().all(|operand| matches!(operand, Vector::Scalar(_))) {
+        cells.extend(operands.iter().map(|operand| operand.cell(0)));
+        return match answer(function, &mut call, &mut cells, &mut text) {
+            Ok(answer) => Vector::Scalar(to_value(answer, &cells, &text)),
+            Err(error) => {
+                faults.all(rows, whole.span, &error);
+                Vector::NULL
+            }
+        };
+    }
+    let mut output = Output::new(whole.ty.base, &operands[0], rows);
+    for row in 0..rows {
+        cells.clear();
+        cells.extend(operands.iter().map(|operand| operand.cell(row)));
+        text.clear();
+        match answer(function, &mut call, &mut cells, &mut text) {
+            Ok(answer) => output.push(answer, &cells, &text, row),
+            Err(error) => {
+                output.push(Answer::Null, &cells, &text, row);
+                faults.at(row, whole.span, error);
+            }
+        }
+    }
+    output.finish()
+}
+
+/// One row: null and unsuitable operands give null, unless the function wants to see them.
+#[inline]
+fn answer<'a>(
+    function: &Function,
+    call: &mut Call<'_>,
+    cells: &mut [Cell<'a>],
+    text: &mut String,
+) -> Result<Answer, EvalError> {
+    if !function.sees_null && !function.receiver.holds(cells[0]) {
+        return Ok(Answer::Null);
+    }
+    if !function.sees_any_argument {
+        for (index, cell) in cells[1..].iter_mut().enumerate() {
+            let accepts = function.param(index).accepts;
+            if accepts.holds(*cell) {
+                continue;
+            }
+            let truncated = match (*cell, accepts == crate::functions::Kinds::INT) {
+                (Cell::Float(value), true) => crate::functions::int_of(value.trunc()),
+                (Cell::Decimal(value), true) => value.to_i64(),
+                _ => None,
+            };
+            match truncated {
+                Some(value) => *cell = Cell::Int(value),
+                None => return Ok(Answer::Null),
+            }
+        }
+    }
+    (function.call)(call, cells, text)
+}
+
+fn to_cell<'a>(answer: Answer, cells: &[Cell<'a>], text: &'a str) -> Cell<'a> {
+    match answer {
+        Answer::Null => Cell::Null,
+        Answer::Bool(value) => Cell::Bool(value),
+        Answer::Int(value) => Cell::Int(value),
+        Answer::Float(value) => Cell::Float(value),
+        Answer::Decimal(value) => Cell::Decimal(value),
+        Answer::Date(value) => Cell::Date(value),
+        Answer::DateTime(value) => Cell::DateTime(value),
+        Answer::Text => Cell::Text(text),
+        Answer::Slice(start, end) => match cells[0] {
+            Cell::Text(receiver) => Cell::Text(&receiver[start..end]),
+            _ => Cell::Null,
+        },
+        Answer::Operand(index) => cells[index],
+    }
+}
+
+fn to_value(answer: Answer, cells: &[Cell<'_>], text: &str) -> Value {
+    match answer {
+        Answer::Text => text_value(text),
+        other => to_cell(other, cells, "").to_value(),
+    }
+}
+
+/// Answers as they come. Parts of a receiver's text are views into its buffers.
+enum Output<'r> {
+    Built(Builder),
+    Shared { builder: StringViewBuilder, receiver: &'r arrow_array::StringViewArray },
+}
+
+impl<'r> Output<'r> {
+    fn new(base: Base, receiver: &'r Vector, rows: usize) -> Self {
+        match receiver {
+            Vector::Column(Column::Text(array)) if base == Base::String => {
+                let mut builder = StringViewBuilder::with_capacity(rows);
+                for buffer in array.data_buffers().iter() {
+                    builder.append_block(buffer.clone());
+                }
+                Output::Shared { builder, receiver: array }
+            }
+            _ => Output::Built(Builder::new(base, rows)),
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, answer: Answer, cells: &[Cell<'_>], text: &str, row: usize) {
+        match self {
+            Output::Built(builder) => builder.push(to_cell(answer, cells, text)),
+            Output::Shared { builder, receiver } => match (answer, cells[0]) {
+                (Answer::Text, _) => builder.append_value(text),
+                (Answer::Slice(start, end), Cell::Text(whole)) => {
+                    append_part(builder, receiver.views()[row], whole, start, end);
+                }
+                (Answer::Operand(0), Cell::Text(whole)) => {
+                    append_part(builder, receiver.views()[row], whole, 0, whole.len());
+                }
+                (Answer::Operand(index), _) if matches!(cells[index], Cell::Text(_)) => {
+                    if let Cell::Text(other) = cells[index] {
+                        builder.append_value(other);
+                    }
+                }
+                _ => builder.append_null(),
+            },
+        }
+    }
+
+    fn finish(self) -> Vector {
+        match self {
+            Output::Built(builder) => builder.finish(),
+            Output::Shared { mut builder, .. } => Vector::Column(Column::Text(builder.finish())),
+        }
+    }
+}
+
+/// Longest text that a view holds itself.
+const INLINE: usize = 12;
+
+/// Appends a part of a text by reference; a short one is in its view.
+fn append_part(builder: &mut StringViewBuilder, view: u128, whole: &str, start: usize, end: usize) {
+    if end - start <= INLINE {
+        return builder.append_value(&whole[start..end]);
+    }
+    // A view of a longer text holds its length, a prefix, the number of its buffer and the offset there.
+    let (block, offset) = ((view >> 64) as u32, (view >> 96) as u32);
+    builder
+        .try_append_view(block, offset + start as u32, (end - start) as u32)
+        .expect("a part of a text of the receiver lies in its buffers");
+}

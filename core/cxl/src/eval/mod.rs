@@ -1,0 +1,77 @@
+//! Evaluation: column kernels over frames.
+//!
+//! [`node`] evaluates one typed expression for all rows of a frame. A kernel computes every row first and looks for
+//! the failed ones only if there is one. A failed row keeps a meaningless value; its first reason is in the faults,
+//! where later ones change nothing.
+
+mod arithmetic;
+mod branch;
+mod call;
+mod cell;
+mod compare;
+pub(crate) mod faults;
+mod frame;
+mod logic;
+mod program;
+mod system;
+mod vector;
+
+#[cfg(test)]
+pub(crate) mod oracle;
+#[cfg(test)]
+mod oracle_tests;
+#[cfg(test)]
+mod tests;
+
+use std::rc::Rc;
+
+pub(crate) use cell::{Cell, check_text};
+pub(crate) use program::{run_condition, run_expression, run_program};
+
+use crate::ir::{Node, NodeKind};
+use clinker_record::Value;
+use faults::Faults;
+use frame::Frame;
+use vector::Vector;
+
+/// The values of an expression for the rows of a frame.
+fn node(frame: &Rc<Frame<'_>>, node_: &Node, faults: &mut Faults) -> Vector {
+    let (rows, span) = (frame.rows, node_.span);
+    match &node_.kind {
+        NodeKind::Literal(value) => Vector::Scalar(value.clone()),
+        NodeKind::Column(index) => frame.column(*index),
+        NodeKind::Slot(slot) => frame.slot(*slot),
+        NodeKind::Now => Vector::Scalar(Value::DateTime(frame.run.now)),
+        NodeKind::System(value) => system::value(frame, *value),
+        NodeKind::Negate(inner) => {
+            let inner = node(frame, inner, faults);
+            arithmetic::negate(&inner, rows, span, faults)
+        }
+        NodeKind::Widen(base, inner) => arithmetic::widen(&node(frame, inner, faults), *base, rows),
+        NodeKind::Arithmetic { first, rest } => {
+            let mut value = node(frame, first, faults);
+            for (op, _, operand) in rest {
+                let right = node(frame, operand, faults);
+                value = arithmetic::binary(*op, &value, &right, rows, first.span.to(operand.span), faults);
+            }
+            value
+        }
+        NodeKind::Compare { op, left, right } => {
+            let left = node(frame, left, faults);
+            let right = node(frame, right, faults);
+            compare::compare(*op, &left, &right, rows, span, faults)
+        }
+        NodeKind::Not(_) | NodeKind::And(_) | NodeKind::Or(_) => logic::truth(frame, node_, faults).into_vector(),
+        NodeKind::Coalesce(operands) => branch::coalesce(frame, operands, node_.ty.base, faults),
+        NodeKind::If { branches, otherwise } => branch::if_else(frame, branches, otherwise, node_.ty.base, faults),
+        NodeKind::Match { subject: None, arms, otherwise } => {
+            branch::if_else(frame, arms, otherwise, node_.ty.base, faults)
+        }
+        NodeKind::Match { subject: Some(subject), arms, otherwise } => {
+            branch::match_value(frame, subject, (arms, otherwise), node_.ty.base, faults)
+        }
+        NodeKind::Call { function, operands, prepared } => {
+            call::call(frame, (function, prepared), operands, node_, faults)
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Programs and expressions over a batch.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use arrow_array::{Array, BooleanArray};
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
+use clinker_record::{Batch, Category, Column, Failure, Value};
+
+use super::cell::holds_nan;
+use super::faults::{self, Faults};
+use super::frame::Frame;
+use super::logic::truth;
+use super::node;
+use super::vector::Vector;
+use crate::ir::{Body, Node, Step};
+use crate::outcome::{ErrorKind, EvalError, Outcome, Verdicts};
+use crate::run::RunContext;
+
+/// Runs a program over all rows of a batch.
+pub(crate) fn run_program(body: &Body, batch: &Batch, run: &RunContext) -> Outcome {
+    let mut state = State {
+        frame: Frame::whole(batch, run, body.slots),
+        faults: Faults::default(),
+        failures: Vec::new(),
+        filtered: 0,
+    };
+    for step in &body.steps {
+        state.step(step);
+    }
+    state.drop_failed();
+    let rows = state.frame.rows;
+    let columns =
+        body.outputs.iter().map(|output| state.frame.slot(output.slot).into_column(output.ty.kind, rows)).collect();
+    let mut failures = state.failures;
+    failures.sort_by_key(|failure: &Failure| failure.row);
+    let kept = state.frame.batch_rows().map(|rows| rows.to_vec());
+    Outcome { kept, filtered: state.filtered, failures, columns }
+}
+
+/// Where a program stands: the rows left, and what became of the others.
+struct State<'b> {
+    frame: Rc<Frame<'b>>,
+    /// Failed rows that are still in the frame.
+    faults: Faults,
+    failures: Vec<Failure>,
+    filtered: u64,
+}
+
+impl State<'_> {
+    fn step(&mut self, step: &Step) {
+        let before = self.faults.list().len();
+        match step {
+            Step::Let { slot, value } => {
+                let vector = node(&self.frame, value, &mut self.faults);
+                self.frame.bind(*slot, vector);
+                self.record(before, None);
+            }
+            Step::Emit { slot, field, value } => {
+                let vector = node(&self.frame, value, &mut self.faults);
+                refuse_nan(&vector, value, self.frame.rows, &mut self.faults);
+                self.frame.bind(*slot, vector);
+                self.record(before, Some(field));
+            }
+            Step::Discard(value) => {
+                node(&self.frame, value, &mut self.faults);
+                self.record(before, None);
+            }
+            Step::Filter(condition) => {
+                let yes = truth(&self.frame, condition, &mut self.faults).yes;
+                self.record(before, None);
+                if yes.count_set_bits() < self.frame.rows || !self.faults.is_empty() {
+                    let kept: Rc<[u32]> = yes.set_indices_u32().filter(|row| !self.faults.has(*row)).collect();
+                    self.filtered += (self.frame.rows - self.faults.list().len() - kept.len()) as u64;
+                    self.keep(kept);
+                }
+            }
+        }
+    }
+
+    /// Turns the faults of a statement into failures.
+    fn record(&mut self, before: usize, field: Option<&Arc<str>>) {
+        for (row, error) in &self.faults.list()[before..] {
+            self.failures.push(failure(&self.frame, *row, error, field));
+        }
+    }
+
+    fn keep(&mut self, kept: Rc<[u32]>) {
+        if kept.len() < self.frame.rows {
+            self.frame = self.frame.select(kept);
+        }
+        self.faults = Faults::default();
+    }
+
+    fn drop_failed(&mut self) {
+        if !self.faults.is_empty() {
+            let kept = (0..self.frame.rows as u32).filter(|row| !self.faults.has(*row)).collect();
+            self.keep(kept);
+        }
+    }
+}
+
+/// `row <n>: field '<f>': <message>`.
+fn failure(frame: &Frame<'_>, row: u32, error: &EvalError, field: Option<&Arc<str>>) -> Failure {
+    let row = frame.batch_row(row);
+    let origin = &frame.batch.origin;
+    let number = if origin.runs().is_empty() { None } else { Some(origin.row_in_file(row as usize)) };
+    let mut detail = number.map(|number| format!("row {number}: ")).unwrap_or_default();
+    if let Some(field) = field {
+        detail.push_str(&format!("field '{field}': "));
+    }
+    detail.push_str(&error.message);
+    let category =
+        if error.kind == ErrorKind::NanInOutput { Category::NanInOutputField } else { Category::TypeCoercionFailure };
+    Failure { row, category, field: field.cloned(), value: error.value.clone(), detail }
+}
+
+/// An emitted NaN fails its row.
+fn refuse_nan(vector: &Vector, value: &Node, rows: usize, faults: &mut Faults) {
+    match vector {
+        Vector::Scalar(Value::Float(float)) if float.is_nan() => faults.all(rows, value.span, &faults::nan()),
+        Vector::Column(Column::Float(array)) => {
+            if array.values().iter().any(|float| float.is_nan()) {
+                for row in (0..rows).filter(|row| !array.is_null(*row) && array.value(*row).is_nan()) {
+                    faults.at(row, value.span, faults::nan());
+                }
+            }
+        }
+        Vector::Scalar(_) | Vector::Column(_) => {}
+        Vector::Values(_) | Vector::Dynamic(_) => {
+            for row in (0..rows).filter(|row| holds_nan(vector.cell(*row))) {
+                faults.at(row, value.span, faults::nan());
+            }
+        }
+    }
+}
+
+/// A condition over all rows of a batch.
+pub(crate) fn run_condition(condition: &Node, batch: &Batch, run: &RunContext) -> Verdicts {
+    let frame = Frame::whole(batch, run, 0);
+    let mut faults = Faults::default();
+    let truth = truth(&frame, condition, &mut faults);
+    let mut valid = &truth.yes | &truth.no;
+    if !faults.is_empty() {
+        let mut bits = BooleanBufferBuilder::new(batch.rows);
+        bits.append_buffer(&valid);
+        faults.list().iter().for_each(|(row, _)| bits.set_bit(*row as usize, false));
+        valid = bits.finish();
+    }
+    let nulls = Some(NullBuffer::new(valid)).filter(|nulls| nulls.null_count() > 0);
+    Verdicts { values: BooleanArray::new(truth.yes, nulls), errors: by_row(faults) }
+}
+
+/// An expression over all rows of a batch; failed rows are null.
+pub(crate) fn run_expression(expression: &Node, batch: &Batch, run: &RunContext) -> (Column, Vec<(u32, EvalError)>) {
+    let frame = Frame::whole(batch, run, 0);
+    let mut faults = Faults::default();
+    let mut vector = node(&frame, expression, &mut faults);
+    if !faults.is_empty() {
+        let kind = expression.ty.base.kind();
+        let column = vector.into_column(kind, batch.rows);
+        let values: Vec<Value> = (0..batch.rows as u32)
+            .map(|row| if faults.has(row) { Value::Null } else { column.value(row as usize) })
+            .collect();
+        vector = Vector::from_column(Column::from_values(kind, &values));
+    }
+    (vector.into_column(expression.ty.base.kind(), batch.rows), by_row(faults))
+}
+
+fn by_row(faults: Faults) -> Vec<(u32, EvalError)> {
+    let mut errors = faults.into_list();
+    errors.sort_by_key(|(row, _)| *row);
+    errors
+}

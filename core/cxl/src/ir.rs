@@ -1,0 +1,172 @@
+//! The typed tree that is evaluated: every name bound, every join made explicit.
+
+use std::sync::Arc;
+
+use clinker_diagnostics::Span;
+use clinker_record::{Type, Value};
+
+use crate::check::types::{Base, Ty};
+use crate::functions::{Function, Prepared};
+use crate::syntax::ast::{ArithmeticOp, CompareOp};
+
+/// A typed expression.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) kind: NodeKind,
+    pub(crate) ty: Ty,
+    pub(crate) span: Span,
+}
+
+/// What a typed expression does.
+#[derive(Debug)]
+pub(crate) enum NodeKind {
+    Literal(Value),
+    /// A column of the input batch.
+    Column(usize),
+    /// The value of an earlier `let` or `emit`.
+    Slot(usize),
+    Now,
+    System(SystemValue),
+    Negate(Box<Node>),
+    Not(Box<Node>),
+    /// Operators of one level, from left to right.
+    Arithmetic {
+        first: Box<Node>,
+        rest: Vec<(ArithmeticOp, Span, Node)>,
+    },
+    Compare {
+        op: CompareOp,
+        left: Box<Node>,
+        right: Box<Node>,
+    },
+    And(Vec<Node>),
+    Or(Vec<Node>),
+    Coalesce(Vec<Node>),
+    If {
+        branches: Vec<(Node, Node)>,
+        otherwise: Box<Node>,
+    },
+    Match {
+        subject: Option<Box<Node>>,
+        arms: Vec<(Node, Node)>,
+        otherwise: Box<Node>,
+    },
+    /// An Int widened to Float or Decimal.
+    Widen(Base, Box<Node>),
+    /// A method call, the receiver being the first operand.
+    Call {
+        function: &'static Function,
+        operands: Vec<Node>,
+        prepared: Prepared,
+    },
+}
+
+/// A member of `$pipeline` or `$source`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SystemValue {
+    PipelineName,
+    ExecutionId,
+    BatchId,
+    StartTime,
+    SourceName,
+    SourceFile,
+    SourcePath,
+    SourceRow,
+    SourceBatch,
+    IngestionTimestamp,
+}
+
+/// A statement.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// Binds a slot.
+    Let { slot: usize, value: Node },
+    /// Binds a slot that is an output field.
+    Emit { slot: usize, field: Arc<str>, value: Node },
+    /// Drops the rows that are not true.
+    Filter(Node),
+    /// Evaluates for its errors.
+    Discard(Node),
+}
+
+/// An output field: its name, the slot of its last emission, its type.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(crate) field: Arc<str>,
+    pub(crate) slot: usize,
+    pub(crate) ty: Type,
+}
+
+/// A checked program.
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) slots: usize,
+    pub(crate) outputs: Vec<Output>,
+}
+
+impl Step {
+    /// Its expression.
+    pub(crate) fn node(&self) -> &Node {
+        match self {
+            Step::Let { value, .. } | Step::Emit { value, .. } | Step::Filter(value) | Step::Discard(value) => value,
+        }
+    }
+}
+
+impl Node {
+    /// A constant.
+    pub(crate) fn literal(value: Value, span: Span) -> Node {
+        Node { ty: Ty::of(&value), kind: NodeKind::Literal(value), span }
+    }
+
+    /// The nodes directly below.
+    pub(crate) fn children(&self) -> Vec<&Node> {
+        match &self.kind {
+            NodeKind::Literal(_) | NodeKind::Column(_) | NodeKind::Slot(_) | NodeKind::Now | NodeKind::System(_) => {
+                Vec::new()
+            }
+            NodeKind::Negate(inner) | NodeKind::Not(inner) | NodeKind::Widen(_, inner) => vec![inner],
+            NodeKind::Arithmetic { first, rest } => {
+                std::iter::once(&**first).chain(rest.iter().map(|(_, _, node)| node)).collect()
+            }
+            NodeKind::Compare { left, right, .. } => vec![left, right],
+            NodeKind::And(all) | NodeKind::Or(all) | NodeKind::Coalesce(all) => all.iter().collect(),
+            NodeKind::If { branches, otherwise } => {
+                branches.iter().flat_map(|(when, then)| [when, then]).chain([&**otherwise]).collect()
+            }
+            NodeKind::Match { subject, arms, otherwise } => subject
+                .as_deref()
+                .into_iter()
+                .chain(arms.iter().flat_map(|(pattern, body)| [pattern, body]))
+                .chain([&**otherwise])
+                .collect(),
+            NodeKind::Call { operands, .. } => operands.iter().collect(),
+        }
+    }
+
+    /// Adds the input columns it reads.
+    pub(crate) fn columns_into(&self, columns: &mut Vec<usize>) {
+        if let NodeKind::Column(index) = self.kind {
+            columns.push(index);
+        }
+        for child in self.children() {
+            child.columns_into(columns);
+        }
+    }
+
+    /// Whether it is cheap and cannot fail: it may be evaluated for rows that do not need it.
+    pub(crate) fn is_free(&self) -> bool {
+        match &self.kind {
+            NodeKind::Literal(_) | NodeKind::Column(_) | NodeKind::Slot(_) | NodeKind::Now | NodeKind::System(_) => {
+                true
+            }
+            NodeKind::Widen(_, inner) => inner.is_free(),
+            NodeKind::Compare { left, right, .. } => {
+                let fixed = |node: &Node| !node.ty.base.is_dynamic();
+                fixed(left) && fixed(right) && left.is_free() && right.is_free()
+            }
+            _ => false,
+        }
+    }
+}
