@@ -130,6 +130,8 @@ pub struct Command {
     pub env: Vec<(String, String)>,
     /// Stops the run.
     pub cancel: CancelToken,
+    /// Seed of execution and dead-letter ids: two runs of one test that may meet need different ones.
+    pub seed: u64,
 }
 
 impl Command {
@@ -143,20 +145,21 @@ impl Command {
             inputs: Arc::new(OsInputs),
             env: Vec::new(),
             cancel: CancelToken::default(),
+            seed: 7,
         }
     }
 
     /// Runs it in this process.
     pub fn run(self) -> Outcome {
         let (stdout, stderr) = (Captured::default(), Captured::default());
-        let env = self.env.clone();
+        let (env, seed) = (self.env.clone(), self.seed);
         let host = Host {
             stdout: Stream::new(stdout.clone()),
             stderr: Stream::new(stderr.clone()),
             env: Arc::new(move |name| env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())),
             current_dir: self.dir,
             clock: Arc::new(FixedClock),
-            ids: Arc::new(|| IdSource::seeded(7)),
+            ids: Arc::new(move || IdSource::seeded(seed)),
             storage: self.storage,
             inputs: self.inputs,
             signals: false,

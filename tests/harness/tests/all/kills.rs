@@ -45,6 +45,7 @@ fn child() {
     let at = at.parse().expect("a number");
     let mut command = Command::new(dir.as_ref(), &["run", "pipeline.yaml"]);
     command.storage = FaultyStorage::new(Fault::Kill, at);
+    command.seed = 8;
     std::process::exit(i32::from(command.run().exit));
 }
 

@@ -71,13 +71,13 @@ fn columns(text: &str, wanted: &str) -> String {
     let header = reader.headers().expect("a header").clone();
     let at: Vec<usize> =
         wanted.iter().map(|name| header.iter().position(|column| column == *name).expect("a column of the file")).collect();
-    let mut shown = format!("{}\n", wanted.join(","));
+    let mut shown = csv::Writer::from_writer(Vec::new());
+    shown.write_record(&wanted).expect("memory can be written");
     for row in reader.records() {
         let row = row.expect("the file is csv");
-        shown.push_str(&at.iter().map(|at| &row[*at]).collect::<Vec<_>>().join(","));
-        shown.push('\n');
+        shown.write_record(at.iter().map(|at| &row[*at])).expect("memory can be written");
     }
-    shown
+    String::from_utf8(shown.into_inner().expect("memory can be written")).expect("the file is UTF-8")
 }
 
 #[test]
