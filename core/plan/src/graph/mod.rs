@@ -108,7 +108,7 @@ fn reference(
         }
         return None;
     };
-    if drafts[target].name == draft.name {
+    if target == at {
         let fault = Fault::new("E002", *span, format!("node `{owner}` reads itself"));
         faults.push(fault.help("name the node above it"));
         return None;

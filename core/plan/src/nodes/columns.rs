@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clinker_diagnostics::{Span, suggestion};
 use clinker_record::datetime::DateFormat;
-use clinker_record::{Kind, Type, Value};
+use clinker_record::{Decimal, Kind, Type, Value};
 
 use crate::context::Context;
 use crate::decode::{self, Fields, Key, Shape, later, optional, required};
@@ -153,22 +153,31 @@ fn column(node: &Node, context: &Context<'_>, faults: &mut Faults) -> Option<Col
     let format = date_format(&fields, ty, shown, faults);
     let (precision, scale) = digits(&fields, ty, shown, faults);
     let formats = format.clone().map_or_else(|| context.formats_for(ty), |format| vec![format]);
-    let default = fields.node("default").and_then(|node| default(node, ty, &formats, shown, faults));
     let enumeration = enumeration(&fields, ty, shown, faults);
-    Some(ColumnDraft {
+    let mut column = ColumnDraft {
         span: node.span,
         name: Arc::clone(name),
         input_name: Arc::clone(fields.text("source_name").unwrap_or(name)),
         ty,
         multiple: fields.bool("multiple").unwrap_or(false),
         required: fields.bool("required").unwrap_or(false),
-        default,
+        default: None,
         enumeration,
         coerce: fields.bool("coerce").unwrap_or(true),
         format,
         precision,
         scale,
-    })
+    };
+    if let Some(node) = fields.node("default") {
+        match default(node, &column, &formats, &faults.place().shown(node)) {
+            Ok(value) => column.default = Some(value),
+            Err(problem) => {
+                let message = format!("the `default` of column `{}` {problem}", column.name);
+                faults.error("E403", node.span, message);
+            }
+        }
+    }
+    Some(column)
 }
 
 /// The path grammar of column names.
@@ -269,25 +278,33 @@ fn digits(fields: &Fields<'_>, ty: Type, column: &str, faults: &mut Faults) -> (
     (precision, scale)
 }
 
-fn default(node: &Node, ty: Type, formats: &[DateFormat], column: &str, faults: &mut Faults) -> Option<Value> {
+/// A default must be what the column would admit.
+fn default(node: &Node, column: &ColumnDraft, formats: &[DateFormat], shown: &str) -> Result<Value, String> {
     let NodeKind::Scalar(scalar) = &node.kind else {
-        faults.error(
-            "E403",
-            node.span,
-            format!("the `default` of column `{column}` must be a scalar; it is {}", node.word()),
-        );
-        return None;
+        return Err(format!("must be a scalar; it is {}", node.word()));
     };
-    let value = values::admitted(ty, scalar, formats);
-    if value.is_none() {
-        let shown = faults.place().shown(node);
-        let message = match scalar.core() {
-            Core::Null => format!("the `default` of column `{column}` is null, which replaces nothing"),
-            _ => format!("the `default` of column `{column}` is `{shown}`, which is no `{ty}`"),
-        };
-        faults.error("E403", node.span, message);
+    if scalar.core() == Core::Null {
+        return Err("is null, which replaces nothing".to_string());
     }
-    value
+    let ty = column.ty;
+    let value = match (ty.kind, column.scale) {
+        (Kind::Decimal, Some(scale)) => Decimal::parse_literal_at(scalar.text.as_bytes(), scale).map(Value::Decimal),
+        _ => values::admitted(ty, scalar, formats),
+    };
+    let value = value.ok_or_else(|| format!("is `{shown}`, which is no `{ty}`"))?;
+    match (&value, column.precision, &column.enumeration) {
+        (Value::Decimal(decimal), Some(most), _) if digits_of(decimal.coefficient()) > u32::from(most) => {
+            Err(format!("is `{shown}`, which has more than {most} digits"))
+        }
+        (Value::String(text), _, Some(words)) if !words.iter().any(|word| **word == **text) => {
+            Err(format!("is `{shown}`, which `enum` does not list"))
+        }
+        _ => Ok(value),
+    }
+}
+
+fn digits_of(coefficient: i128) -> u32 {
+    coefficient.unsigned_abs().checked_ilog10().map_or(1, |log| log + 1)
 }
 
 fn enumeration(fields: &Fields<'_>, ty: Type, column: &str, faults: &mut Faults) -> Option<Vec<String>> {

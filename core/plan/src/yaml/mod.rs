@@ -108,10 +108,16 @@ impl Unreadable {
     }
 }
 
-/// The part of a range that lies on its first line: reports underline one line.
+/// The part of a range that lies on its first line, in whole characters: reports underline one line.
 pub(crate) fn clipped(text: &str, span: Span) -> Span {
-    let start = span.start.min(text.len());
-    let end = span.end.clamp(start, text.len());
+    let mut start = span.start.min(text.len());
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    let mut end = span.end.clamp(start, text.len());
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
     let line = text.as_bytes()[start..end].iter().position(|byte| matches!(byte, b'\n' | b'\r'));
     Span::new(start, line.map_or(end, |length| start + length))
 }

@@ -184,6 +184,8 @@ impl<'a> Builder<'a> {
         span: Span,
     ) -> Result<(), Fault> {
         self.count(1, span)?;
+        // The parser counts blanks behind a scalar as its own.
+        let span = Span::new(span.start, span.start + self.text[span.start..span.end].trim_end().len());
         let forced_text = match tag {
             None => false,
             Some(tag) if tag.is_yaml_core_schema() && tag.suffix == "str" => true,

@@ -1,0 +1,157 @@
+//! A format that binds and refuses options, and reads and writes nothing.
+
+use std::io;
+use std::sync::Arc;
+
+use clinker_format::input::BlockInput;
+use clinker_format::{
+    Descriptor, Encoded, Encoder, Fault, FileIdentity, Format, OpenFile, OptionFault, OptionKind, OptionSpec,
+    OutputRows, ReadCapabilities, ReadFactory, ReadRequest, Registration, WriteCapabilities, WriteFactory,
+    WriteRequest, Writer,
+};
+
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec { key: "mark", kind: OptionKind::Text, default: ",", doc: "A mark." },
+    OptionSpec { key: "strict", kind: OptionKind::Bool, default: "true", doc: "A switch." },
+    OptionSpec { key: "most", kind: OptionKind::Size, default: "64MB", doc: "A limit." },
+    OptionSpec { key: "digits", kind: OptionKind::Integer { min: 1, max: 9 }, default: "3", doc: "A count." },
+    OptionSpec { key: "ends", kind: OptionKind::Word(&["lf", "crlf"]), default: "lf", doc: "A word." },
+    OptionSpec { key: "narrow", kind: OptionKind::Bool, default: "false", doc: "Lacks characters." },
+];
+
+static TOY: Descriptor = Descriptor {
+    name: "toy",
+    summary: "A format for tests.",
+    read: Some(ReadCapabilities {
+        options: OPTIONS,
+        split_to_rows: false,
+        split_values: true,
+        split_escapes: true,
+        undeclared_fields: true,
+        positional_layout: false,
+        multi_record: false,
+        envelope: false,
+        generated_columns: false,
+    }),
+    write: Some(WriteCapabilities {
+        options: OPTIONS,
+        header: true,
+        join_values: true,
+        native_arrays: false,
+        split: false,
+        needs_schema: false,
+        lossy_charsets: false,
+    }),
+};
+
+static PLAIN: Descriptor = Descriptor {
+    name: "plain",
+    summary: "Reads and writes no lists.",
+    read: Some(ReadCapabilities {
+        options: &[],
+        split_to_rows: false,
+        split_values: false,
+        split_escapes: false,
+        undeclared_fields: false,
+        positional_layout: false,
+        multi_record: false,
+        envelope: false,
+        generated_columns: false,
+    }),
+    write: Some(WriteCapabilities {
+        options: &[],
+        header: false,
+        join_values: false,
+        native_arrays: false,
+        split: false,
+        needs_schema: false,
+        lossy_charsets: false,
+    }),
+};
+
+static READONLY: Descriptor =
+    Descriptor { name: "readonly", summary: "Is not written.", read: PLAIN_READ, write: None };
+
+const PLAIN_READ: Option<ReadCapabilities> = Some(ReadCapabilities {
+    options: &[],
+    split_to_rows: false,
+    split_values: false,
+    split_escapes: false,
+    undeclared_fields: false,
+    positional_layout: false,
+    multi_record: false,
+    envelope: false,
+    generated_columns: false,
+});
+
+struct Toy(&'static Descriptor);
+struct Nothing {
+    narrow: bool,
+}
+
+inventory::submit! { Registration::new(&Toy(&TOY)) }
+inventory::submit! { Registration::new(&Toy(&PLAIN)) }
+inventory::submit! { Registration::new(&Toy(&READONLY)) }
+
+fn refuse(mark: Option<&str>) -> Result<(), Vec<OptionFault>> {
+    match mark {
+        Some(mark) if mark.len() != 1 => {
+            let message = format!("mark {mark:?} is not one byte");
+            Err(vec![OptionFault { key: "mark", code: "E401", message, help: Some("use one byte".to_string()) }])
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Format for Toy {
+    fn descriptor(&self) -> &'static Descriptor {
+        self.0
+    }
+
+    fn bind_reader(&self, request: &ReadRequest<'_>) -> Result<Arc<dyn ReadFactory>, Vec<OptionFault>> {
+        refuse(request.options.text("mark")).map(|()| Arc::new(Nothing { narrow: false }) as Arc<dyn ReadFactory>)
+    }
+
+    fn bind_writer(&self, request: &WriteRequest<'_>) -> Result<Arc<dyn WriteFactory>, Vec<OptionFault>> {
+        refuse(request.options.text("mark"))?;
+        Ok(Arc::new(Nothing { narrow: request.options.bool("narrow").unwrap_or(false) }))
+    }
+}
+
+impl ReadFactory for Nothing {
+    fn open(&self, _file: &FileIdentity, _input: &mut BlockInput) -> Result<OpenFile, Fault> {
+        Err(Fault::Io(io::Error::other("nothing is read")))
+    }
+}
+
+impl WriteFactory for Nothing {
+    fn encoder(&self) -> Arc<dyn Encoder> {
+        Arc::new(Nothing { narrow: false })
+    }
+
+    fn writer(&self) -> Box<dyn Writer> {
+        Box::new(Nothing { narrow: false })
+    }
+
+    fn may_lack_characters(&self) -> bool {
+        self.narrow
+    }
+}
+
+impl Encoder for Nothing {
+    fn encode(&self, _rows: &OutputRows<'_>, _out: &mut Encoded) {}
+}
+
+impl Writer for Nothing {
+    fn columns(&mut self, _names: &[Arc<str>], _out: &mut dyn io::Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn records(&mut self, _encoded: &Encoded, _out: &mut dyn io::Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, _out: &mut dyn io::Write) -> io::Result<()> {
+        Ok(())
+    }
+}
