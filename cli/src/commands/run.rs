@@ -117,7 +117,8 @@ fn compile(flags: &RunFlags, host: &Host, console: &Console, now: i128) -> Resul
     let shown = flags.config.display().to_string();
     let bytes = std::fs::read(&path).map_err(|error| {
         let help = "give the path of a pipeline document";
-        console.line(Level::Error, &format!("error: cannot read the pipeline document {shown}: {error}\n  help: {help}"));
+        console
+            .line(Level::Error, &format!("error: cannot read the pipeline document {shown}: {error}\n  help: {help}"));
         exit::CONFIGURATION
     })?;
     let (env, named) = (Arc::clone(&host.env), flags.env.clone());

@@ -63,7 +63,8 @@ impl IdSource {
         if milliseconds > self.milliseconds {
             self.milliseconds = milliseconds;
             // The top bit stays free, so that counting up within the millisecond cannot run over.
-            self.tail = (u128::from(self.random_word()) << 64 | u128::from(self.random_word())) >> (128 - TAIL_BITS + 1);
+            self.tail =
+                (u128::from(self.random_word()) << 64 | u128::from(self.random_word())) >> (128 - TAIL_BITS + 1);
         } else {
             self.tail += 1 + u128::from(self.random_word() >> 40);
             if self.tail >> TAIL_BITS != 0 {

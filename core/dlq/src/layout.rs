@@ -71,7 +71,8 @@ impl Layout {
 
     /// Metadata columns, then record columns.
     pub fn header(&self) -> Vec<&str> {
-        let reason = |name: &&str| self.include_reason || !matches!(*name, "_cxl_dlq_error_category" | "_cxl_dlq_error_detail");
+        let reason =
+            |name: &&str| self.include_reason || !matches!(*name, "_cxl_dlq_error_category" | "_cxl_dlq_error_detail");
         METADATA.into_iter().filter(reason).chain(self.columns.iter().map(|name| &**name)).collect()
     }
 

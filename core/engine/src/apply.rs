@@ -138,9 +138,8 @@ impl Applier<'_> {
     pub(crate) fn finish_letters(&mut self) -> Result<(), RunError> {
         let Some(letters) = &mut self.letters else { return Ok(()) };
         if let Some(file) = letters.file.take() {
-            let staged = file
-                .finish()
-                .map_err(|error| letters_failed(letters, &self.worst, self.rejected_rows, error))?;
+            let staged =
+                file.finish().map_err(|error| letters_failed(letters, &self.worst, self.rejected_rows, error))?;
             self.outputs.complete.push((letters.destination.clone(), staged));
         }
         Ok(())

@@ -35,7 +35,12 @@ impl<'p> Destinations<'p> {
     }
 
     fn sinks(&self) -> impl Iterator<Item = NodeId> + '_ {
-        self.plan.nodes.iter().enumerate().filter(|(_, node)| matches!(node.operator, Operator::Sink(_))).map(|(id, _)| id)
+        self.plan
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| matches!(node.operator, Operator::Sink(_)))
+            .map(|(id, _)| id)
     }
 
     /// The Source above a node.
@@ -84,7 +89,11 @@ impl<'p> Destinations<'p> {
             source_path,
         };
         let rendered = sink.path.render(&context).map_err(|reason| {
-            RunError::coded(exit::CONFIGURATION, "E-SEC-001", format!("sink `{}`: {reason}", self.plan.nodes[node].name))
+            RunError::coded(
+                exit::CONFIGURATION,
+                "E-SEC-001",
+                format!("sink `{}`: {reason}", self.plan.nodes[node].name),
+            )
         })?;
         let path = self.plan.base.join(rendered);
         Ok(match number {
@@ -100,7 +109,9 @@ impl<'p> Destinations<'p> {
             let real = real_path(&path);
             if let Some((_, first)) = claimed.iter().find(|(known, _)| *known == real) {
                 let message = format!("{}: both {first} and {owner} would write this file", path.display());
-                return Err(RunError::coded(exit::CONFIGURATION, "E322", message).help("give each output a path of its own"));
+                return Err(
+                    RunError::coded(exit::CONFIGURATION, "E322", message).help("give each output a path of its own")
+                );
             }
             if let Some((source, shown)) = self.input_at(&real) {
                 let message = format!("{owner} would replace {shown}, which source `{source}` reads");
@@ -143,12 +154,7 @@ impl<'p> Destinations<'p> {
         Output::begin(sink, destination, Target::Staged(staged))
     }
 
-    fn stage(
-        &self,
-        node: NodeId,
-        file: Option<u32>,
-        attempt: &mut Attempt,
-    ) -> Result<(PathBuf, StagedFile), RunError> {
+    fn stage(&self, node: NodeId, file: Option<u32>, attempt: &mut Attempt) -> Result<(PathBuf, StagedFile), RunError> {
         let producer = format!("sink `{}`", self.plan.nodes[node].name);
         let policy = match self.sink(node).if_exists {
             IfExists::Overwrite => CollisionPolicy::Replace,

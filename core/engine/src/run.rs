@@ -212,7 +212,8 @@ fn check_baseline(plan: &CompiledPlan, resident: Option<u64>) -> Result<(), RunE
         Some(resident) if resident > plan.memory.limit && plan.memory.backpressure != "spill" => {
             let limit = plan.memory.limit;
             let message = format!("the memory limit of {limit} bytes is below the {resident} bytes the process holds");
-            Err(RunError::coded(exit::CONFIGURATION, "E312", message).help("raise `pipeline.memory.limit` or `--memory-limit`"))
+            Err(RunError::coded(exit::CONFIGURATION, "E312", message)
+                .help("raise `pipeline.memory.limit` or `--memory-limit`"))
         }
         _ => Ok(()),
     }

@@ -97,6 +97,19 @@ pub struct Block {
 pub trait Decoder: Send + Sync {
     /// Decodes the wanted columns (positions in [`OpenFile::columns`]).
     fn decode(&self, block: &Block, wanted: &[usize]) -> Decoded;
+    /// Place and raw text of a row of the block, for a row whose form is found wrong after it was decoded.
+    fn row_text(&self, block: &Block, row: u32) -> RowText;
+}
+
+/// A row as it stands in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowText {
+    /// Physical line, 1-based.
+    pub line: u64,
+    /// Byte offset in the file of its first byte.
+    pub offset: u64,
+    /// Its text without terminator, by `clinker_record::text`'s raw-row rule.
+    pub raw: String,
 }
 
 /// What a block holds.

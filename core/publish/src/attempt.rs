@@ -197,10 +197,8 @@ impl Attempt {
             }
         }
         for root in self.roots.drain(..) {
-            let removed = self
-                .storage
-                .remove_file(&root.dir.join("live.lock"))
-                .and_then(|()| self.storage.remove_dir(&root.dir));
+            let removed =
+                self.storage.remove_file(&root.dir.join("live.lock")).and_then(|()| self.storage.remove_dir(&root.dir));
             if let Err(error) = removed {
                 debt.push(format!("{}: {error}", root.dir.display()));
             }

@@ -85,7 +85,11 @@ impl Storage for OsStorage {
     fn create_dir(&self, path: &Path) -> io::Result<()> {
         match fs::DirBuilder::new().mode(0o700).create(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                if fs::symlink_metadata(path)?.is_dir() { Ok(()) } else { Err(error) }
+                if fs::symlink_metadata(path)?.is_dir() {
+                    Ok(())
+                } else {
+                    Err(error)
+                }
             }
             other => other,
         }
@@ -98,8 +102,7 @@ impl Storage for OsStorage {
 
     fn lock(&self, path: &Path, content: &str) -> io::Result<Option<File>> {
         loop {
-            let file =
-                OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+            let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(fs::TryLockError::WouldBlock) => return Ok(None),

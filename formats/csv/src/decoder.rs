@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use arrow_buffer::Buffer;
 use clinker_format::charset::Charset;
-use clinker_format::{Block, Decoded, Decoder, RejectedRow};
+use clinker_format::{Block, Decoded, Decoder, RejectedRow, RowText};
 use clinker_record::{CellRef, TextCells};
 use memchr::memchr;
 
@@ -193,6 +193,19 @@ impl Decoder for CsvDecoder {
             Some((accepted, rejected)) => (Some(accepted), rejected),
         };
         Decoded { cells, rows, accepted, rejected }
+    }
+
+    fn row_text(&self, block: &Block, row: u32) -> RowText {
+        let data = block.data.as_slice();
+        let index = Index::of(&self.framing, data, block.rows as usize);
+        let bytes = index.row(row as usize);
+        let mut place = Place { at: 0, line: block.first_line };
+        place.advance(&self.framing, data, bytes.start);
+        RowText {
+            line: place.line,
+            offset: block.offset + bytes.start as u64,
+            raw: self.framing.charset.raw_text(&data[bytes]),
+        }
     }
 }
 

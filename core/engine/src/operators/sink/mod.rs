@@ -69,8 +69,7 @@ impl<'p> SinkOperator<'p> {
                 value: Some(row.value.clone()),
                 detail: format!("column `{}`: {}", row.column, row.reason),
             };
-            let stop_as =
-                StopAs { exit: exit::INFRASTRUCTURE, code: Some(row.code), always: row.category.is_none() };
+            let stop_as = StopAs { exit: exit::INFRASTRUCTURE, code: Some(row.code), always: row.category.is_none() };
             fail_rows(runtime, self.node, batch, std::slice::from_ref(&failure), &stop_as, out);
         }
     }

@@ -18,12 +18,8 @@ pub(crate) fn admit_block(runtime: &Runtime<'_>, node: NodeId, work: &BlockWork,
     let Decoded { cells, rows, accepted, rejected } = work.decoder.decode(&work.block, &work.shape.wanted);
     let mut decoded: Vec<Option<TextCells>> = cells.into_iter().map(Some).collect();
     let mut take = |at: usize| decoded[at].take().expect("each wanted column is used once");
-    let declared: Vec<Cells> = work
-        .shape
-        .declared
-        .iter()
-        .map(|place| place.map_or(Cells::Absent(rows), |at| Cells::Text(take(at))))
-        .collect();
+    let declared: Vec<Cells> =
+        work.shape.declared.iter().map(|place| place.map_or(Cells::Absent(rows), |at| Cells::Text(take(at)))).collect();
     let undeclared: Vec<(Arc<str>, TextCells)> =
         work.shape.widened.iter().map(|(name, at)| (Arc::clone(name), take(*at))).collect();
 
@@ -31,8 +27,8 @@ pub(crate) fn admit_block(runtime: &Runtime<'_>, node: NodeId, work: &BlockWork,
     let Admitted { columns, failures } = cast::admit(&rules, &declared, rows);
     let origin = origin(runtime, node, work, accepted.as_deref());
 
-    let context = Rejections { runtime, node, work, rejected_bytes: &rejected };
-    reject_structural(&context, out);
+    let context = Rejections { runtime, node, work };
+    reject_structural(&context, &rejected, out);
     reject_typed(&context, &declared, &undeclared, &origin, &failures, out);
 
     let widened = undeclared

@@ -133,8 +133,10 @@ impl<'a> SourceReader<'a> {
         let files = &self.runtime.context.sources[usize::from(self.plan.index)].files;
         let Some(file) = files.get(self.next_file as usize) else { return Ok(false) };
         self.next_file += 1;
-        let identity =
-            FileIdentity { source: Arc::clone(&self.runtime.plan.nodes[self.node].name), shown: Arc::clone(&file.shown) };
+        let identity = FileIdentity {
+            source: Arc::clone(&self.runtime.plan.nodes[self.node].name),
+            shown: Arc::clone(&file.shown),
+        };
         let raw = self.runtime.inputs.open(file.path.as_ref().as_ref()).map_err(|error| self.unreadable(&error))?;
         let counted = Counted { inner: raw, progress: Arc::clone(&self.runtime.progress) };
         let stream = open_stream(Box::new(counted), self.plan.compression).map_err(|fault| self.fault(fault))?;
@@ -145,8 +147,7 @@ impl<'a> SourceReader<'a> {
         let opened = self.plan.reader.open(&identity, &mut input).map_err(|fault| self.fault(fault))?;
         let shape = Arc::new(self.shape(&opened)?);
         self.opened.push(self.next_file - 1);
-        self.current =
-            Some(OpenedFile { input, cutter: opened.cutter, decoder: opened.decoder, shape, rows: 0 });
+        self.current = Some(OpenedFile { input, cutter: opened.cutter, decoder: opened.decoder, shape, rows: 0 });
         Ok(true)
     }
 
@@ -157,8 +158,7 @@ impl<'a> SourceReader<'a> {
         let declared: Vec<Option<usize>> =
             self.plan.columns.iter().map(|column| position(&column.input_name)).collect();
         let order = self.first_columns.get_or_insert_with(|| file.columns.clone());
-        let is_declared =
-            |name: &Arc<str>| self.plan.columns.iter().any(|column| column.input_name == *name);
+        let is_declared = |name: &Arc<str>| self.plan.columns.iter().any(|column| column.input_name == *name);
         let undeclared: Vec<Arc<str>> = order.iter().filter(|name| !is_declared(name)).cloned().collect();
         let keep = self.plan.on_unmapped == OnUnmapped::AutoWiden;
         let mut wanted = Vec::new();

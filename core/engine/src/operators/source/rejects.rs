@@ -19,12 +19,15 @@ pub(crate) struct Rejections<'a> {
     pub runtime: &'a Runtime<'a>,
     pub node: NodeId,
     pub work: &'a BlockWork,
-    pub rejected_bytes: &'a [RejectedRow],
 }
 
 /// The text of a data error: place, physical line, byte offset, and what was expected and found.
 pub(crate) fn data_error(place: &str, line: u64, offset: u64, reason: &str) -> String {
-    if line == 0 { format!("{place}, byte {offset}: {reason}") } else { format!("{place}, line {line}, byte {offset}: {reason}") }
+    if line == 0 {
+        format!("{place}, byte {offset}: {reason}")
+    } else {
+        format!("{place}, line {line}, byte {offset}: {reason}")
+    }
 }
 
 impl Rejections<'_> {
@@ -57,24 +60,20 @@ impl Rejections<'_> {
 }
 
 /// Rows whose form is wrong.
-pub(crate) fn reject_structural(context: &Rejections<'_>, out: &mut BlockResult) {
-    if context.rejected_bytes.is_empty() {
+pub(crate) fn reject_structural(context: &Rejections<'_>, rejected: &[RejectedRow], out: &mut BlockResult) {
+    if rejected.is_empty() {
         return;
     }
     let (shown, columns) = (context.shown(), context.runtime.source(context.node).columns.len());
-    for rejected in context.rejected_bytes {
+    for rejected in rejected {
         let place = format!("source `{}`, file {shown}", context.name());
         let detail = data_error(&place, rejected.line, rejected.offset, &rejected.reason);
         let stop = (context.runtime.strategy == Strategy::FailFast)
             .then(|| RunError::coded(exit::INFRASTRUCTURE, rejected.code, detail.clone()).help(SET_CONTINUE));
         context.push(out, rejected.row, Category::StructuralValidation, stop, |text| {
             let detail = format!("{} {detail}", rejected.code);
-            let letter = Letter {
-                field: "",
-                value: "",
-                detail: &detail,
-                ..letter(context, &shown, rejected.row, Category::StructuralValidation)
-            };
+            let letter =
+                Letter { detail: &detail, ..letter(context, &shown, rejected.row, Category::StructuralValidation) };
             let raw = |cell: usize, text: &mut Vec<u8>| {
                 if cell == columns {
                     text.extend_from_slice(rejected.raw.as_bytes());
@@ -82,6 +81,19 @@ pub(crate) fn reject_structural(context: &Rejections<'_>, out: &mut BlockResult)
             };
             render(context, &letter, raw, text);
         });
+    }
+}
+
+/// A row whose form turned out wrong in one of its cells: it is kept as its raw text, like any other of wrong form.
+fn broken_cell(context: &Rejections<'_>, failure: &CellFailure, column: &str, block_row: u32) -> RejectedRow {
+    let row = context.work.decoder.row_text(&context.work.block, block_row);
+    RejectedRow {
+        row: block_row,
+        code: "E422",
+        line: row.line,
+        offset: row.offset,
+        reason: format!("column `{column}`: {}", failure.reason),
+        raw: row.raw,
     }
 }
 
@@ -105,8 +117,11 @@ pub(crate) fn reject_typed(
     for failure in failures {
         let row = failure.row as usize;
         let block_row = origin.block_row(row);
-        let category = if failure.structural { Category::StructuralValidation } else { failure.category };
         let rule = &columns[failure.column].rule;
+        if failure.structural {
+            reject_structural(context, &[broken_cell(context, failure, &rule.name, block_row)], out);
+            continue;
+        }
         let value = cell_text(&columns[failure.column], &declared[failure.column], row);
         let line = cast::render_e126(
             context.name(),
@@ -118,13 +133,13 @@ pub(crate) fn reject_typed(
             value.as_deref(),
             &failure.reason,
         );
-        let stop = type_stop(context.runtime, failure, &line);
-        context.push(out, block_row, category, stop, |text| {
+        let stop = type_stop(context.runtime, &line);
+        context.push(out, block_row, failure.category, stop, |text| {
             let letter = Letter {
                 field: &rule.name,
                 value: value.as_deref().unwrap_or(""),
                 detail: &line,
-                ..letter(context, &shown, block_row, category)
+                ..letter(context, &shown, block_row, failure.category)
             };
             let cells = |cell: usize, text: &mut Vec<u8>| {
                 if cell < columns.len() {
@@ -141,16 +156,15 @@ pub(crate) fn reject_typed(
 }
 
 /// Whether a declared-type failure ends the run, and how.
-fn type_stop(runtime: &Runtime<'_>, failure: &CellFailure, line: &str) -> Option<RunError> {
-    let code = if failure.structural { "E422" } else { "E126" };
+fn type_stop(runtime: &Runtime<'_>, line: &str) -> Option<RunError> {
     let message = line.strip_prefix("[E126] ").unwrap_or(line);
     match runtime.strategy {
-        Strategy::FailFast => Some(RunError::coded(exit::INFRASTRUCTURE, code, message).help(SET_CONTINUE)),
-        Strategy::Continue if !runtime.plan.failures.has_dlq_block && !failure.structural => {
+        Strategy::FailFast => Some(RunError::coded(exit::INFRASTRUCTURE, "E126", message).help(SET_CONTINUE)),
+        Strategy::Continue if !runtime.plan.failures.has_dlq_block => {
             let message = format!(
                 "{message}; `strategy: continue` goes on past such rows only with an `error_handling.dlq` block"
             );
-            Some(RunError::coded(exit::CONFIGURATION, code, message).help(
+            Some(RunError::coded(exit::CONFIGURATION, "E126", message).help(
                 "add `dlq: { path: rejects.csv }` under `error_handling` (or `dlq: {}` to count rejected rows without \
                  keeping them)",
             ))
