@@ -1,6 +1,7 @@
 //! Everything that runs whole commands, in one binary.
 
 mod cases;
+mod codes;
 mod kills;
 mod outputs;
 mod storage;

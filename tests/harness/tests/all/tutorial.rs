@@ -69,8 +69,10 @@ fn columns(text: &str, wanted: &str) -> String {
     let wanted: Vec<&str> = wanted.split(',').collect();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().expect("a header").clone();
-    let at: Vec<usize> =
-        wanted.iter().map(|name| header.iter().position(|column| column == *name).expect("a column of the file")).collect();
+    let at: Vec<usize> = wanted
+        .iter()
+        .map(|name| header.iter().position(|column| column == *name).expect("a column of the file"))
+        .collect();
     let mut shown = csv::Writer::from_writer(Vec::new());
     shown.write_record(&wanted).expect("memory can be written");
     for row in reader.records() {
@@ -103,8 +105,11 @@ fn the_tutorial_does_what_it_says() {
 
 #[test]
 fn every_example_gives_its_expected_output() {
-    let mut examples: Vec<PathBuf> =
-        std::fs::read_dir(project().join("examples")).expect("examples are there").flatten().map(|entry| entry.path()).collect();
+    let mut examples: Vec<PathBuf> = std::fs::read_dir(project().join("examples"))
+        .expect("examples are there")
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
     examples.sort();
     assert!(!examples.is_empty());
     for example in examples {
