@@ -74,6 +74,7 @@ pub fn run(flags: &RunFlags, host: &Host) -> u8 {
 fn conclude(outcome: Result<RunReport, RunError>, is_preview: bool, console: &Console) -> u8 {
     match outcome {
         Ok(report) => {
+            console.reports(&report.warnings);
             if !is_preview {
                 summary(&report, console);
             }

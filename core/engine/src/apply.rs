@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use clinker_diagnostics::Diagnostic;
 use clinker_dlq::{Clock, DeadLetterFile, IdSource, Worst};
 use clinker_events::{Progress, Subscriber};
 use clinker_plan::{CompiledPlan, NodeId};
@@ -31,6 +32,8 @@ pub(crate) struct Applier<'p> {
     pub rejected_rows: u64,
     /// Time of the last dead letter: the clock may step back, the file may not.
     pub last_instant: i128,
+    /// Reported when the run has completed.
+    pub warnings: Vec<Diagnostic>,
     /// The Source of the unit that runs.
     pub current_source: NodeId,
 }

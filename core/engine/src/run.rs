@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clinker_cxl::{SourceContext, SourceFile};
+use clinker_diagnostics::Diagnostic;
 use clinker_dlq::{Layout, Worst};
 use clinker_events::Level;
 use clinker_plan::{CompiledPlan, NodeId, Operator, SourcePlan, Strategy};
@@ -45,6 +46,8 @@ pub struct RunReport {
     pub peak_reserved: u64,
     /// Leftovers of publication.
     pub debt: Vec<String>,
+    /// Warnings that only a run can know.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Runs a plan. Nothing is published unless it succeeds.
@@ -121,6 +124,7 @@ fn report(runtime: &Runtime<'_>, applier: &Applier<'_>) -> RunReport {
         sync: Duration::ZERO,
         peak_reserved: runtime.budget.peak(),
         debt: Vec::new(),
+        warnings: applier.warnings.clone(),
     }
 }
 
@@ -163,6 +167,7 @@ fn applier<'p>(
         ok_rows: 0,
         rejected_rows: 0,
         last_instant: i128::MIN,
+        warnings: Vec::new(),
         current_source: 0,
     })
 }

@@ -58,7 +58,11 @@ pub(crate) fn run_unit(runtime: &Runtime<'_>, source: NodeId, applier: &mut Appl
             Ok(())
         })?;
     }
-    sequencer.into_outcome()
+    sequencer.into_outcome()?;
+    for sink in &unit.sinks {
+        applier.warnings.extend(sink.warnings(&runtime.plan.nodes[sink.node].schema));
+    }
+    Ok(())
 }
 
 fn worker(runtime: &Runtime<'_>, unit: &Unit<'_>, turn: &Mutex<Turn<'_>>, sequencer: &Sequencer<'_, '_>) {

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use clinker_diagnostics::Diagnostic;
 use clinker_format::{Encoded, Encoder, OutputRows, RefusedRow};
 use clinker_plan::{NodeId, ProjectedColumn, ProjectedFrom, SinkPlan, WidenedColumns};
-use clinker_record::{Batch, Category, Column, Failure};
+use clinker_record::{Batch, Category, Column, Failure, Schema};
 
 use super::failing::{StopAs, fail_rows};
 use crate::block::{BlockResult, SinkBytes};
@@ -18,16 +19,19 @@ pub(crate) struct SinkOperator<'p> {
     plan: &'p SinkPlan,
     encoder: Arc<dyn Encoder>,
     names: OnceLock<Arc<[Arc<str>]>>,
+    /// Undeclared fields of the unit's Source, once a batch has shown them.
+    undeclared: OnceLock<Vec<Arc<str>>>,
 }
 
 impl<'p> SinkOperator<'p> {
     pub(crate) fn new(node: NodeId, plan: &'p SinkPlan) -> Self {
-        Self { node, plan, encoder: plan.writer.encoder(), names: OnceLock::new() }
+        Self { node, plan, encoder: plan.writer.encoder(), names: OnceLock::new(), undeclared: OnceLock::new() }
     }
 
     /// Encodes the rows of a batch.
     pub(crate) fn encode(&self, runtime: &Runtime<'_>, batch: &Batch, out: &mut BlockResult) {
         let names = self.names.get_or_init(|| column_set(self.plan, batch));
+        self.undeclared.get_or_init(|| batch.widened.iter().map(|side| Arc::clone(&side.name)).collect());
         let columns = self.project(batch, names.len());
         let mut encoded = Encoded::default();
         if batch.rows > 0 {
@@ -39,6 +43,35 @@ impl<'p> SinkOperator<'p> {
         book.rows_in += batch.rows as u64;
         book.rows_out += encoded.ends.len() as u64;
         out.outputs.push(SinkBytes { node: self.node, encoded, names: Arc::clone(names) });
+    }
+
+    /// What the mapping met that could only be seen while running.
+    pub(crate) fn warnings(&self, input: &Schema) -> Vec<Diagnostic> {
+        let none = Vec::new();
+        let undeclared = self.undeclared.get().unwrap_or(&none);
+        let name = &self.plan.label;
+        let mut warnings = Vec::new();
+        for ProjectedColumn { name: output, from, .. } in &self.plan.projection.columns {
+            let read = match from {
+                ProjectedFrom::Widened(read) => read,
+                ProjectedFrom::Column(at) => &input.columns[*at].0,
+            };
+            if matches!(from, ProjectedFrom::Widened(_)) && !undeclared.contains(read) {
+                let message = format!("sink `{name}`: no record has a field `{read}`, which is written as `{output}`");
+                warnings.push(Diagnostic::warning("W365", message).help("correct the item of `mapping`"));
+            }
+            if read != output && undeclared.contains(output) && !self.writes_undeclared(output) {
+                let message = format!("sink `{name}`: the output name `{output}` displaces the input field `{output}`");
+                warnings.push(Diagnostic::warning("W366", message).help("rename one of them, or exclude the field"));
+            }
+        }
+        warnings
+    }
+
+    /// Whether an item of the mapping reads that undeclared field.
+    fn writes_undeclared(&self, field: &Arc<str>) -> bool {
+        let mut columns = self.plan.projection.columns.iter();
+        columns.any(|column| matches!(&column.from, ProjectedFrom::Widened(read) if read == field))
     }
 
     fn project(&self, batch: &Batch, width: usize) -> Vec<Column> {
