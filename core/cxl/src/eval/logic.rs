@@ -13,6 +13,7 @@ use super::faults::Faults;
 use super::frame::Frame;
 use super::node;
 use super::vector::{Vector, bool_vector};
+use crate::check::types::Base;
 use crate::ir::{Node, NodeKind};
 
 /// Which rows are true and which are false; the others are null.
@@ -99,7 +100,9 @@ fn chain(frame: &Rc<Frame<'_>>, operands: &[Node], and: bool, faults: &mut Fault
         if decided_rows == frame.rows {
             return result;
         }
-        let right = if decided_rows == 0 || operand.is_free() {
+        // A free operand cannot fail as a value; as a condition it can, unless it is Bool.
+        let free = operand.is_free() && matches!(operand.ty.base, Base::Bool | Base::Null);
+        let right = if decided_rows == 0 || free {
             truth(frame, operand, faults)
         } else {
             let open: Rc<[u32]> = (!decided).set_indices_u32().collect();

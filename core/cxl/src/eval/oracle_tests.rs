@@ -1,1 +1,258 @@
-//! Tests.
+//! Random programs over random batches: the kernels must say what the plain interpreter says, for every way of
+//! cutting the rows into batches.
+
+use std::sync::Arc;
+
+use clinker_record::{Batch, Column, Decimal, Kind, Schema, Type, Value};
+
+use super::oracle::{Row, RowOutcome, batch, run, show};
+use super::run_program;
+use crate::check::check_program;
+use crate::{Scope, ScopeColumn};
+
+/// A small seeded generator of numbers.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit as u64) as usize
+    }
+
+    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+}
+
+const KINDS: [(&str, Kind); 10] = [
+    ("i", Kind::Int),
+    ("j", Kind::Int),
+    ("f", Kind::Float),
+    ("g", Kind::Float),
+    ("d", Kind::Decimal),
+    ("s", Kind::String),
+    ("t", Kind::String),
+    ("b", Kind::Bool),
+    ("day", Kind::Date),
+    ("raw", Kind::Any),
+];
+
+fn value(random: &mut Random, kind: Kind) -> Value {
+    if random.below(5) == 0 {
+        return Value::Null;
+    }
+    match kind {
+        Kind::Int => Value::Int(*random.pick(&[0, 1, -1, 2, 7, 100, i64::MAX, i64::MIN, 1 << 53, (1 << 53) + 1])),
+        Kind::Float => {
+            let floats = [0.0, -0.0, 1.5, -2.25, 1e300, f64::NAN, f64::INFINITY, 9_007_199_254_740_992.0, 0.1];
+            Value::Float(*random.pick(&floats))
+        }
+        Kind::Decimal => {
+            let (coefficient, scale) =
+                *random.pick(&[(0, 2), (150, 2), (-7, 0), (Decimal::MAX_COEFFICIENT, 0), (1, 28)]);
+            Value::Decimal(Decimal::new(coefficient, scale).unwrap())
+        }
+        Kind::String => {
+            let texts = ["", "a", "12", "-3.5", "Straße", "  padded text of some length  ", "2031-08-09", "yes", "zz"];
+            Value::String((*random.pick(&texts)).into())
+        }
+        Kind::Bool => Value::Bool(random.below(2) == 0),
+        Kind::Date => Value::Date(*random.pick(&[0, 22_500, -719_162, 2_932_896])),
+        _ => {
+            let kind = *random.pick(&[Kind::Int, Kind::Float, Kind::Decimal, Kind::String, Kind::Bool, Kind::Date]);
+            value(random, kind)
+        }
+    }
+}
+
+/// An expression of a kind, as text.
+fn expression(random: &mut Random, kind: Kind, depth: usize) -> String {
+    if depth == 0 || random.below(6) == 0 {
+        return leaf(random, kind);
+    }
+    let sub = |random: &mut Random, kind| expression(random, kind, depth - 1);
+    match random.below(6) {
+        0 => {
+            let (condition, then, other) = (sub(random, Kind::Bool), sub(random, kind), sub(random, kind));
+            format!("(if {condition} then {then} else {other})")
+        }
+        1 => format!("({} ?? {})", sub(random, kind), sub(random, kind)),
+        2 => {
+            let (subject, pattern) = (sub(random, Kind::Int), sub(random, Kind::Int));
+            let (hit, second, other) = (sub(random, kind), sub(random, kind), sub(random, kind));
+            format!("(match {subject} {{ {pattern} => {hit}, 7 => {second}, _ => {other} }})")
+        }
+        _ => operation(random, kind, depth),
+    }
+}
+
+fn operation(random: &mut Random, kind: Kind, depth: usize) -> String {
+    let mut sub = |kind| expression(random, kind, depth - 1);
+    let (int, float, text) = (sub(Kind::Int), sub(Kind::Float), sub(Kind::String));
+    let (same, other, raw, decimal) = (sub(kind), sub(kind), sub(Kind::Any), sub(Kind::Decimal));
+    let op = *random.pick(&["+", "-", "*", "/", "%"]);
+    let comparison = *random.pick(&["==", "!=", "<", "<=", ">", ">="]);
+    let pick = random.below(6);
+    match (kind, pick) {
+        (Kind::Int, 0) => format!("(-{same})"),
+        (Kind::Int, 1) => format!("{text}.length()"),
+        (Kind::Int, 2) => format!("{text}.to_int()"),
+        (Kind::Float, 0) => format!("({int} {op} {float})"),
+        (Kind::Float, 1) => format!("{same}.min({int})"),
+        (Kind::Float, 2) => format!("{int}.round({int})"),
+        (Kind::Decimal, 0) => format!("({int} {op} {same})"),
+        (Kind::Decimal, 1) => format!("{text}.try_decimal()"),
+        (Kind::Int | Kind::Float | Kind::Decimal, _) => format!("({same} {op} {other})"),
+        (Kind::String, 0) => format!("({same} + {other})"),
+        (Kind::String, 1) => format!("{same}.substring({int}, {int})"),
+        (Kind::String, 2) => format!("{raw}.to_string()"),
+        (Kind::String, 3) => format!("{same}.trim().upper()"),
+        (Kind::String, 4) => format!("{same}.concat({raw}, {other})"),
+        (Kind::String, _) => format!("{same}.replace({other}, {text})"),
+        (Kind::Bool, 0) => format!("({same} and {other})"),
+        (Kind::Bool, 1) => format!("({same} or {other} or {raw})"),
+        (Kind::Bool, 2) => format!("(not {same})"),
+        (Kind::Bool, 3) => format!("({int} {comparison} {float})"),
+        (Kind::Bool, 4) => format!("({text} {comparison} {raw})"),
+        (Kind::Bool, _) => format!("({decimal} {comparison} {int})"),
+        (Kind::Date, 0) => format!("{text}.to_date()"),
+        (Kind::Date, _) => format!("{same}.add_months({int})"),
+        (_, 0) => format!("(-{same})"),
+        (_, 1) => format!("{same}.abs()"),
+        (_, 2) => format!("({same} {comparison} {other})"),
+        (_, 3) => format!("{same}.left({raw})"),
+        _ => format!("({same} {op} {other})"),
+    }
+}
+
+fn leaf(random: &mut Random, kind: Kind) -> String {
+    let names: Vec<&str> = KINDS.iter().filter(|(_, own)| *own == kind).map(|(name, _)| *name).collect();
+    let literals: &[&str] = match kind {
+        Kind::Int => &["0", "3", "9223372036854775807", "$source.row"],
+        Kind::Float => &["0.0", "2.5", "1.0"],
+        Kind::Decimal => &["\"0.50\".to_decimal()", "\"3\".to_decimal()"],
+        Kind::String => &["\"x\"", "\"\"", "\"a text that is longer than a view\""],
+        Kind::Bool => &["true", "false", "null"],
+        Kind::Date => &["#2031-08-09#"],
+        _ => &["null", "raw"],
+    };
+    if random.below(3) == 0 { (*random.pick(literals)).to_owned() } else { (*random.pick(&names)).to_owned() }
+}
+
+fn program(random: &mut Random) -> String {
+    let kinds = [Kind::Int, Kind::Float, Kind::Decimal, Kind::String, Kind::Bool, Kind::Date, Kind::Any];
+    let mut lines = Vec::new();
+    for number in 0..1 + random.below(4) {
+        let kind = *random.pick(&kinds);
+        let text = expression(random, kind, 3);
+        lines.push(match random.below(5) {
+            0 => format!("filter {}", expression(random, Kind::Bool, 2)),
+            1 => format!("let v{number} = {text}\nemit e{number} = v{number}"),
+            _ => format!("emit e{number} = {text}"),
+        });
+    }
+    lines.join("\n")
+}
+
+fn scope_columns() -> Vec<ScopeColumn> {
+    KINDS.iter().map(|(name, kind)| (Arc::from(*name), Type::plain(*kind), false)).collect()
+}
+
+fn random_batch(random: &mut Random, rows: usize) -> Batch {
+    let columns: Vec<Column> = KINDS
+        .iter()
+        .map(|(_, kind)| {
+            if random.below(12) == 0 {
+                return Column::Null(rows);
+            }
+            let values: Vec<Value> = (0..rows).map(|_| value(random, *kind)).collect();
+            Column::from_values(*kind, &values)
+        })
+        .collect();
+    let columns_of = KINDS.iter().map(|(name, kind)| (Arc::from(*name), Type::plain(*kind))).collect();
+    batch(Arc::new(Schema { columns: columns_of }), columns, rows)
+}
+
+/// What the kernels make of each row.
+fn fast(body: &crate::ir::Body, batch: &Batch) -> Vec<String> {
+    let result = run_program(body, batch, &run());
+    let mut rows = vec!["filtered".to_owned(); batch.rows];
+    let kept = result.kept.unwrap_or_else(|| (0..batch.rows as u32).collect());
+    for (at, row) in kept.iter().enumerate() {
+        let values: Vec<String> = result.columns.iter().map(|column| show(&column.value(at))).collect();
+        rows[*row as usize] = values.join(" | ");
+    }
+    for failure in &result.failures {
+        rows[failure.row as usize] = format!("{:?} {}", failure.category, failure.detail);
+    }
+    let filtered = rows.iter().filter(|row| *row == "filtered").count() as u64;
+    assert_eq!(filtered, result.filtered);
+    rows
+}
+
+/// What the plain interpreter makes of each row.
+fn slow(body: &crate::ir::Body, batch: &Batch) -> Vec<String> {
+    let run = run();
+    let outcome = |row| match Row::new(batch, &run, row).run(body) {
+        RowOutcome::Kept(values) => values.iter().map(show).collect::<Vec<_>>().join(" | "),
+        RowOutcome::Filtered => "filtered".to_owned(),
+        RowOutcome::Failed(field, (kind, message)) => {
+            let nan = kind == crate::ErrorKind::NanInOutput;
+            let category = if nan { "NanInOutputField" } else { "TypeCoercionFailure" };
+            let field = field.map(|field| format!("field '{field}': ")).unwrap_or_default();
+            format!("{category} row {}: {field}{message}", batch.origin.row_in_file(row))
+        }
+    };
+    (0..batch.rows).map(outcome).collect()
+}
+
+#[test]
+fn cxl_20_kernels_agree_with_the_row_interpreter() {
+    let columns = scope_columns();
+    let scope = Scope { columns: &columns, ..Scope::default() };
+    let mut random = Random(20_310_809);
+    let (mut checked, mut failed_rows) = (0, 0);
+    for _ in 0..3_000 {
+        let text = program(&mut random);
+        let (body, _) = check_program(&text, &scope);
+        let rows = 1 + random.below(40);
+        let batch = random_batch(&mut random, rows);
+        // A branch may have no join: such a program is refused, and another one is drawn.
+        let Some(body) = body else { continue };
+        checked += 1;
+        let expected = slow(&body, &batch);
+        failed_rows += expected.iter().filter(|row| row.contains("row ")).count();
+        assert_eq!(fast(&body, &batch), expected, "{text}");
+        for size in [1, 3] {
+            let mut pieces = Vec::new();
+            for start in (0..rows).step_by(size) {
+                let taken: Vec<u32> = (start..rows.min(start + size)).map(|row| row as u32).collect();
+                pieces.extend(fast(&body, &batch.take(&taken)));
+            }
+            assert_eq!(pieces, expected, "{text} in batches of {size}");
+        }
+    }
+    assert!(checked > 2_000, "{checked} programs were accepted");
+    assert!(failed_rows > 5_000, "{failed_rows} rows failed");
+}
+
+#[test]
+fn cxl_20_a_batch_of_2048_rows_agrees() {
+    let columns = scope_columns();
+    let scope = Scope { columns: &columns, ..Scope::default() };
+    let mut random = Random(7);
+    let batch = random_batch(&mut random, 2048);
+    for _ in 0..40 {
+        let text = program(&mut random);
+        if let (Some(body), _) = check_program(&text, &scope) {
+            assert_eq!(fast(&body, &batch), slow(&body, &batch), "{text}");
+        }
+    }
+}

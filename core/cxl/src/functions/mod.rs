@@ -9,7 +9,7 @@ mod prelude;
 mod shared;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 mod abs;
 mod add_days;
