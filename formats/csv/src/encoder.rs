@@ -108,7 +108,7 @@ impl CsvEncoder {
         row: usize,
         scratch: &mut Vec<u8>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Box<Refusal>> {
         match cells {
             Cells::Plain(writer) => writer.append(row, out),
             Cells::Text(array) => {
@@ -141,21 +141,23 @@ impl CsvEncoder {
         }
     }
 
-    /// Appends a cell in the output's character set.
-    fn append(&self, cells: &Cells<'_>, row: usize, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        if self.charset == Charset::Utf8 {
-            return self.append_utf8(cells, row, &mut scratch.text, out);
-        }
+    /// Appends a cell in a character set other than UTF-8.
+    fn append_encoded(
+        &self,
+        cells: &Cells<'_>,
+        row: usize,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Box<Refusal>> {
         scratch.quoted.clear();
         self.append_utf8(cells, row, &mut scratch.text, &mut scratch.quoted)?;
         self.charset.encode(as_text(&scratch.quoted), out).map_err(|lacking| {
-            let value = cell_text(cells, row);
-            Refusal {
+            Box::new(Refusal {
                 code: "E443",
                 category: Some(Category::TypeCoercionFailure),
                 reason: lacking_reason(self.charset, lacking),
-                value,
-            }
+                value: cell_text(cells, row),
+            })
         })
     }
 
@@ -164,24 +166,24 @@ impl CsvEncoder {
         if cells == 1 && out.len() == start {
             out.extend_from_slice(&self.empty);
         }
-        out.extend_from_slice(&self.terminator);
+        push_all(&self.terminator, out);
     }
-}
 
-impl Encoder for CsvEncoder {
-    fn encode(&self, rows: &OutputRows<'_>, out: &mut Encoded) {
-        let columns: Vec<Cells<'_>> =
-            rows.names.iter().zip(rows.columns).map(|(name, column)| self.cells(name, column)).collect();
-        let mut scratch = Scratch::default();
+    /// Encodes rows whose cells `append` writes.
+    #[inline]
+    fn rows<A>(&self, rows: &OutputRows<'_>, columns: &[Cells<'_>], out: &mut Encoded, mut append: A)
+    where
+        A: FnMut(&Cells<'_>, usize, &mut Vec<u8>) -> Result<(), Box<Refusal>>,
+    {
         out.ends.reserve(rows.rows);
         for row in 0..rows.rows {
             let start = out.bytes.len();
             let mut refused = None;
             for (place, cells) in columns.iter().enumerate() {
                 if place > 0 {
-                    out.bytes.extend_from_slice(&self.delimiter);
+                    push_all(&self.delimiter, &mut out.bytes);
                 }
-                if let Err(refusal) = self.append(cells, row, &mut scratch, &mut out.bytes) {
+                if let Err(refusal) = append(cells, row, &mut out.bytes) {
                     refused = Some((place, refusal));
                     break;
                 }
@@ -192,7 +194,6 @@ impl Encoder for CsvEncoder {
                 continue;
             };
             out.bytes.truncate(start);
-            let fatal = refusal.category.is_none();
             out.refused.push(RefusedRow {
                 row: u32::try_from(row).expect("a batch has less than 2^32 rows"),
                 code: refusal.code,
@@ -201,10 +202,32 @@ impl Encoder for CsvEncoder {
                 value: refusal.value,
                 reason: refusal.reason,
             });
-            if fatal {
+            if refusal.category.is_none() {
                 return;
             }
         }
+    }
+}
+
+impl Encoder for CsvEncoder {
+    fn encode(&self, rows: &OutputRows<'_>, out: &mut Encoded) {
+        let columns: Vec<Cells<'_>> =
+            rows.names.iter().zip(rows.columns).map(|(name, column)| self.cells(name, column)).collect();
+        let mut scratch = Scratch::default();
+        if self.charset == Charset::Utf8 {
+            self.rows(rows, &columns, out, |cells, row, out| self.append_utf8(cells, row, &mut scratch.text, out));
+        } else {
+            self.rows(rows, &columns, out, |cells, row, out| self.append_encoded(cells, row, &mut scratch, out));
+        }
+    }
+}
+
+/// Appends a delimiter or terminator, nearly always one byte.
+#[inline]
+fn push_all(bytes: &[u8], out: &mut Vec<u8>) {
+    match bytes {
+        [byte] => out.push(*byte),
+        _ => out.extend_from_slice(bytes),
     }
 }
 

@@ -55,7 +55,7 @@ pub fn check(rules: &[JoinRule]) -> Vec<OptionFault> {
 ///
 /// # Errors
 /// The value cannot stand in a cell; what was appended is to be dropped.
-pub fn append(value: &Value, rule: &JoinRule, out: &mut Vec<u8>) -> Result<(), Refusal> {
+pub fn append(value: &Value, rule: &JoinRule, out: &mut Vec<u8>) -> Result<(), Box<Refusal>> {
     match value {
         Value::Array(values) if values.is_empty() => Ok(()),
         Value::Array(_) if rule.on_conflict == JoinConflict::EncodeJson => {
@@ -73,7 +73,7 @@ pub fn append(value: &Value, rule: &JoinRule, out: &mut Vec<u8>) -> Result<(), R
     }
 }
 
-fn append_joined(values: &[Value], rule: &JoinRule, out: &mut Vec<u8>) -> Result<(), Refusal> {
+fn append_joined(values: &[Value], rule: &JoinRule, out: &mut Vec<u8>) -> Result<(), Box<Refusal>> {
     for (place, value) in values.iter().enumerate() {
         if place > 0 {
             out.extend_from_slice(rule.delimiter.as_bytes());
@@ -86,12 +86,12 @@ fn append_joined(values: &[Value], rule: &JoinRule, out: &mut Vec<u8>) -> Result
         if rule.on_conflict == JoinConflict::Escape {
             append_escaped(&cell, rule, out);
         } else if cell.contains(&rule.delimiter) {
-            return Err(Refusal {
+            return Err(Box::new(Refusal {
                 code: "E442",
                 category: Some(Category::MultiValueJoinCollision),
                 reason: format!("a value contains the delimiter {:?} that its array is joined with", rule.delimiter),
                 value: cell,
-            });
+            }));
         } else {
             out.extend_from_slice(cell.as_bytes());
         }
@@ -110,18 +110,18 @@ fn append_escaped(cell: &str, rule: &JoinRule, out: &mut Vec<u8>) {
     }
 }
 
-fn structured(value: &Value) -> Refusal {
+fn structured(value: &Value) -> Box<Refusal> {
     let what = if matches!(value, Value::Map(_)) { "a map" } else { "an array" };
-    Refusal {
+    Box::new(Refusal {
         code: "E440",
         category: None,
         value: json::to_compact(value),
         reason: format!("csv cannot write {what} into a cell"),
-    }
+    })
 }
 
 /// Refuses numbers that no output can represent.
-fn finite(value: &Value) -> Result<(), Refusal> {
+fn finite(value: &Value) -> Result<(), Box<Refusal>> {
     match value {
         Value::Float(number) if !number.is_finite() => Err(not_finite(*number)),
         Value::Array(values) => values.iter().try_for_each(finite),
@@ -131,11 +131,11 @@ fn finite(value: &Value) -> Result<(), Refusal> {
 }
 
 /// The refusal of NaN and infinities.
-pub fn not_finite(number: f64) -> Refusal {
-    Refusal {
+pub fn not_finite(number: f64) -> Box<Refusal> {
+    Box::new(Refusal {
         code: "E443",
         category: None,
         value: number.to_string(),
         reason: "a number that is not finite cannot be written".into(),
-    }
+    })
 }

@@ -54,13 +54,27 @@ impl Quoting {
 
     #[inline]
     fn has_special(&self, text: &[u8]) -> bool {
-        if text.len() < LANE {
+        // Whatever is longer than a lane ends in one that overlaps the lane before it.
+        let Some(last) = text.last_chunk::<LANE>() else { return self.short_has_special(text) };
+        let (lanes, _) = text.as_chunks::<LANE>();
+        lanes.iter().any(|lane| self.lane_has_special(lane)) || self.lane_has_special(last)
+    }
+
+    /// A text shorter than a lane fills one by being put there twice, so that no byte is made up.
+    #[inline]
+    fn short_has_special(&self, text: &[u8]) -> bool {
+        let mut lane = [0; LANE];
+        if let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+            lane[..8].copy_from_slice(first);
+            lane[8..].copy_from_slice(last);
+        } else if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+            lane[..4].copy_from_slice(first);
+            lane[4..8].copy_from_slice(last);
+            lane.copy_within(..8, 8);
+        } else {
             return text.iter().any(|byte| self.special[usize::from(*byte)]);
         }
-        let (lanes, _) = text.as_chunks::<LANE>();
-        // The last lane overlaps the one before it instead of being shorter.
-        let last = text.last_chunk::<LANE>().expect("the text is at least one lane long");
-        lanes.iter().any(|lane| self.lane_has_special(lane)) || self.lane_has_special(last)
+        self.lane_has_special(&lane)
     }
 
     #[inline]

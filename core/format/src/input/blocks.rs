@@ -6,6 +6,8 @@ use arrow_buffer::Buffer;
 
 /// How much is read at once.
 const CHUNK: usize = 1 << 20;
+/// How much more than the last block a window holds, beside a sixteenth of it.
+const EXTRA: usize = 4 << 10;
 
 /// A byte stream seen through a window. A cutter looks at [`BlockInput::window`], asks for more with
 /// [`BlockInput::grow`], and takes whole records off the front with [`BlockInput::take`].
@@ -16,6 +18,8 @@ pub struct BlockInput {
     chunk: usize,
     data: Buffer,
     offset: u64,
+    /// Bytes that were taken last.
+    taken: usize,
     ended: bool,
     failed: Option<io::Error>,
 }
@@ -23,7 +27,15 @@ pub struct BlockInput {
 impl BlockInput {
     /// A window over a stream.
     pub fn new(source: Box<dyn Read + Send>) -> Self {
-        Self { source, chunk: CHUNK, data: Buffer::from_vec(Vec::<u8>::new()), offset: 0, ended: false, failed: None }
+        Self {
+            source,
+            chunk: CHUNK,
+            data: Buffer::from_vec(Vec::<u8>::new()),
+            offset: 0,
+            taken: 0,
+            ended: false,
+            failed: None,
+        }
     }
 
     /// Reads at most this many bytes at once; for small budgets and for tests.
@@ -69,9 +81,7 @@ impl BlockInput {
         if self.ended {
             return Ok(false);
         }
-        // Doubling keeps the copying of one very long record linear.
-        let doubled = if self.data.len() >= CHUNK { self.data.len() } else { 0 };
-        let want = self.chunk.max(doubled).min(limit.max(1));
+        let want = self.want().min(limit.max(1));
         let mut bytes = Vec::with_capacity(self.data.len() + want);
         bytes.extend_from_slice(&self.data);
         let before = bytes.len();
@@ -102,6 +112,22 @@ impl BlockInput {
         let taken = self.data.slice_with_length(0, len);
         self.data = self.data.slice(len);
         self.offset += len as u64;
+        self.taken = len;
         taken
+    }
+
+    /// How much to read. What is left of a window is copied in front of what is read behind it, so the window is made
+    /// a little longer than what was taken last: then little is left. Doubling keeps the copying of one very long
+    /// record linear.
+    fn want(&self) -> usize {
+        let held = self.data.len();
+        let expected = self.taken + self.taken / 16 + EXTRA;
+        if held >= CHUNK {
+            held.max(self.chunk)
+        } else if self.taken > EXTRA && expected > held {
+            (expected - held).min(self.chunk)
+        } else {
+            self.chunk
+        }
     }
 }
