@@ -1,6 +1,6 @@
 //! Documents name no machine, and the commands they show are the ones that are run.
 
-use crate::source::{files, read, sources};
+use crate::source::{files, is_test_file, read, sources};
 
 const RUN: &str = "cargo run --release -- run examples/01-first-feed/pipeline.yaml";
 const TEST: &str = "cargo test --workspace";
@@ -62,4 +62,54 @@ fn each_chapter_of_the_book_exists_and_is_listed() {
         let chapter = path.trim_start_matches("docs/src/");
         assert!(chapter == "SUMMARY.md" || listed.contains(&chapter), "{path} is in no table of contents");
     }
+}
+
+/// The arguments of `required("…"` and `optional("…"` in the option tables of the plan.
+fn declared_keys() -> Vec<(String, String)> {
+    let mut keys = Vec::new();
+    for source in sources(&["core/plan/src"]) {
+        if is_test_file(&source.path) {
+            continue;
+        }
+        for line in source.text.lines().map(str::trim_start) {
+            let declared = ["required(\"", "optional(\""].iter().find_map(|start| line.strip_prefix(start));
+            if let Some(key) = declared.and_then(|rest| rest.split('"').next()) {
+                keys.push((source.path.clone(), key.to_owned()));
+            }
+        }
+    }
+    keys
+}
+
+#[test]
+fn every_key_of_a_pipeline_is_in_the_reference() {
+    let reference = read("docs/src/reference/pipeline.md");
+    let words: Vec<&str> = reference.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+    let keys = declared_keys();
+    assert!(keys.len() > 50, "found {} keys", keys.len());
+    // Keys of formats that are not linked.
+    let apart = ["repeat_as", "wrap_in"];
+    let missing: Vec<String> = keys
+        .into_iter()
+        .filter(|(_, key)| !words.contains(&key.as_str()) && !apart.contains(&key.as_str()))
+        .map(|(path, key)| format!("{path}: `{key}`"))
+        .collect();
+    assert!(missing.is_empty(), "not in docs/src/reference/pipeline.md:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn every_function_is_in_the_reference() {
+    let reference = read("docs/src/reference/expressions.md");
+    let mut functions = 0;
+    for path in files("core/cxl/src/functions", |name| name.ends_with(".rs")) {
+        let text = read(&path);
+        if let Some(name) = text.split("    name: \"").nth(1).and_then(|rest| rest.split('"').next()) {
+            functions += 1;
+            assert!(
+                reference.contains(&format!("`{name}`")),
+                "{path}: `{name}` is not in docs/src/reference/expressions.md"
+            );
+        }
+    }
+    assert!(functions > 40, "found {functions} functions");
 }
