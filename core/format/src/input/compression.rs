@@ -93,7 +93,7 @@ pub fn open_stream(reader: Box<dyn Read + Send>, compression: Compression) -> Re
         (Compression::Gzip, _) => return Err(missing_signature(Codec::Gzip)),
         (Compression::Zstd, _) => return Err(missing_signature(Codec::Zstd)),
     };
-    Ok(Box::new(Decompressed { codec, state: State::Between(source), delivered: 0 }))
+    Ok(Box::new(Decompressed::new(codec, source)))
 }
 
 fn is_skippable(bytes: &[u8]) -> bool {
@@ -197,13 +197,26 @@ impl Read for Source {
 }
 
 impl BufRead for Source {
+    /// Fills the whole buffer however small the pieces are, so that decoders see the same bytes at once every time.
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.start == self.buffer.len() {
+            self.start = 0;
             let mut buffer = std::mem::take(&mut self.buffer);
             buffer.resize(BUFFER, 0);
-            let result = self.read_counted(&mut buffer);
-            buffer.truncate(*result.as_ref().unwrap_or(&0));
-            (self.buffer, self.start) = (buffer, 0);
+            let mut filled = 0;
+            let mut result = Ok(());
+            while filled < BUFFER {
+                match self.read_counted(&mut buffer[filled..]) {
+                    Ok(0) => break,
+                    Ok(bytes) => filled += bytes,
+                    Err(error) => {
+                        result = Err(error);
+                        break;
+                    }
+                }
+            }
+            buffer.truncate(filled);
+            self.buffer = buffer;
             result?;
         }
         Ok(&self.buffer[self.start..])
@@ -234,6 +247,18 @@ impl Codec {
             Codec::Zstd => bytes.starts_with(ZSTD) || is_skippable(bytes),
         }
     }
+
+    /// Whether these last bytes are a part of a signature.
+    fn is_cut_off(self, bytes: &[u8]) -> bool {
+        match self {
+            Codec::Gzip => bytes.len() < GZIP.len() && GZIP.starts_with(bytes),
+            Codec::Zstd => {
+                bytes.len() < ZSTD.len()
+                    && (ZSTD.starts_with(bytes)
+                        || matches!(bytes, [0x50..=0x5F, rest @ ..] if ZSTD_SKIPPABLE.starts_with(rest)))
+            }
+        }
+    }
 }
 
 enum State {
@@ -245,19 +270,34 @@ enum State {
 }
 
 /// All members or frames of a file as one stream.
+///
+/// It is decoded in pieces of one size whatever the caller asks for: what a decoder made in the call that meets a
+/// fault is lost, and how much that is must not depend on the caller.
 struct Decompressed {
     codec: Codec,
     state: State,
     delivered: u64,
+    buffer: Box<[u8]>,
+    start: usize,
+    end: usize,
 }
 
 impl Decompressed {
+    fn new(codec: Codec, source: Source) -> Self {
+        let buffer = vec![0; BUFFER].into_boxed_slice();
+        Self { codec, state: State::Between(source), delivered: 0, buffer, start: 0, end: 0 }
+    }
+
     /// Opens the next member, or finds the end.
     fn next_member(&mut self, mut source: Source) -> io::Result<State> {
         let codec = self.codec;
         let first = source.peek(SIGNATURE_BYTES)?;
         if first.is_empty() {
             return Ok(State::Done);
+        }
+        if codec.is_cut_off(first) {
+            let reason = format!("the {} stream ends inside a signature", codec.name());
+            return Err(InputFault { code: "E421", offset: self.delivered, reason }.into());
         }
         if !codec.begins(first) {
             let at = source.read - (source.buffer.len() - source.start) as u64;
@@ -285,13 +325,9 @@ impl Decompressed {
         let reason = format!("the {name} stream {what}, near compressed byte {}", source.read);
         InputFault { code, offset: self.delivered, reason }.into()
     }
-}
 
-impl Read for Decompressed {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if into.is_empty() {
-            return Ok(0);
-        }
+    /// Decodes the next piece; 0 at the end.
+    fn decode(&mut self) -> io::Result<usize> {
         loop {
             // An error leaves `Done` behind: nothing is delivered after it.
             let (result, state) = match std::mem::replace(&mut self.state, State::Done) {
@@ -300,12 +336,12 @@ impl Read for Decompressed {
                     self.state = self.next_member(source)?;
                     continue;
                 }
-                State::Gzip(mut decoder) => match decoder.read(into) {
+                State::Gzip(mut decoder) => match decoder.read(&mut self.buffer) {
                     Ok(0) => (Ok(0), State::Between(decoder.into_inner())),
                     Ok(bytes) => (Ok(bytes), State::Gzip(decoder)),
                     Err(error) => (Err(self.fault(error, decoder.get_ref())), State::Done),
                 },
-                State::Zstd(mut decoder) => match decoder.read(into) {
+                State::Zstd(mut decoder) => match decoder.read(&mut self.buffer) {
                     Ok(0) => (Ok(0), State::Between(decoder.finish())),
                     Ok(bytes) => (Ok(bytes), State::Zstd(decoder)),
                     Err(error) => (Err(self.fault(error, decoder.get_ref())), State::Done),
@@ -318,5 +354,19 @@ impl Read for Decompressed {
                 return Ok(bytes);
             }
         }
+    }
+}
+
+impl Read for Decompressed {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.start == self.end && !into.is_empty() {
+            self.start = 0;
+            self.end = 0;
+            self.end = self.decode()?;
+        }
+        let bytes = into.len().min(self.end - self.start);
+        into[..bytes].copy_from_slice(&self.buffer[self.start..self.start + bytes]);
+        self.start += bytes;
+        Ok(bytes)
     }
 }
