@@ -12,7 +12,10 @@ use crate::faults::Faults;
 use crate::graph::{self, bind, dead_letters, destinations};
 use crate::model::CompiledPlan;
 use crate::nodes::{self, Draft, Kind};
-use crate::yaml::Document;
+use crate::yaml::{Document, Unreadable};
+
+/// Values of environment variables by name.
+pub type Lookup = dyn Fn(&str) -> Option<String>;
 
 /// What is compiled, and under which settings of the command.
 pub struct CompileRequest {
@@ -27,7 +30,7 @@ pub struct CompileRequest {
     /// Whether absolute paths are allowed.
     pub allow_absolute_paths: bool,
     /// Environment references: values by name.
-    pub env: Box<dyn Fn(&str) -> Option<String>>,
+    pub env: Box<Lookup>,
     /// `--memory-limit`.
     pub memory_limit: Option<String>,
     /// Start of the run, in nanoseconds since 1970-01-01T00:00:00 UTC. Nothing in the plan depends on it.
@@ -44,13 +47,21 @@ pub struct Compiled {
 
 /// Compiles a document: all of it is checked, and every independent fault is reported.
 pub fn compile(request: CompileRequest) -> Compiled {
-    let document = match Document::read(&request.shown, &request.bytes, Some(&*request.env)) {
+    let mut document = match Document::read(&request.shown, &request.bytes, Some(&*request.env)) {
         Ok(document) => document,
-        Err(unreadable) => {
-            return Compiled { plan: None, diagnostics: unreadable.diagnostics("E000", &request.shown) };
+        Err(Unreadable::Bytes(message)) => {
+            let diagnostic = Diagnostic::error("E000", format!("{}: {message}", request.shown));
+            return Compiled { plan: None, diagnostics: vec![diagnostic] };
+        }
+        Err(Unreadable::Text(place, found)) => {
+            let mut faults = Faults::new(place);
+            found.into_iter().for_each(|fault| faults.push(fault));
+            return Compiled { plan: None, diagnostics: faults.finish() };
         }
     };
     let mut faults = Faults::new(Arc::clone(&document.place));
+    let repeated = std::mem::take(&mut document.faults);
+    repeated.into_iter().for_each(|fault| faults.push(fault));
     let plan = assemble(&document, &request, &mut faults);
     let failed = faults.any_error();
     let mut diagnostics = faults.finish();

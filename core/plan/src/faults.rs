@@ -7,13 +7,16 @@ use clinker_diagnostics::{Diagnostic, Severity, Span};
 use crate::yaml::{self, Place};
 
 /// A fault at a place of the current text.
+#[derive(Debug)]
 pub(crate) struct Fault {
     code: Option<&'static str>,
     severity: Severity,
-    span: Span,
-    message: String,
+    /// Where it is.
+    pub span: Span,
+    /// What is wrong.
+    pub message: String,
     help: Option<String>,
-    related: Vec<(Span, &'static str)>,
+    related: Vec<Span>,
 }
 
 impl Fault {
@@ -51,7 +54,7 @@ impl Fault {
     /// Marks a second place.
     #[must_use]
     pub fn related(mut self, span: Span) -> Fault {
-        self.related.push((span, "related location"));
+        self.related.push(span);
         self
     }
 }
@@ -108,7 +111,8 @@ impl Faults {
         let help = fault.help.map(|help| place.redacted(fault.span, help));
         let mut diagnostic = Diagnostic { code, severity: fault.severity, message, labels: Vec::new(), help };
         if place.anchored() {
-            let spans = std::iter::once((fault.span, "declared here")).chain(fault.related);
+            let spans = std::iter::once((fault.span, "declared here"))
+                .chain(fault.related.into_iter().map(|span| (span, "related location")));
             for (span, text) in spans {
                 let span = yaml::clipped(&place.source.text, place.authored(span));
                 diagnostic = diagnostic.label(&place.source, span, text);

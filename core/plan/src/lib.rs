@@ -4,8 +4,8 @@
 //! their options, and yields a [`CompiledPlan`] or every fault it found. The engine runs exactly that object;
 //! `--explain`, dead-letter headers and the pipeline hash are views of it.
 //!
-//! Data flows in one direction: [`yaml`] gives a tree with exact places; [`decode`] holds it against declared keys;
-//! [`nodes`] reads each node by itself; [`graph`] wires them, orders them and binds schemas along the edges. Every step
+//! Data flows in one direction: `yaml` gives a tree with exact places; `decode` holds it against declared keys;
+//! `nodes` reads each node by itself; `graph` wires them, orders them and binds schemas along the edges. Every step
 //! goes on as far as it can with what is right, so that one compile reports all independent faults.
 
 mod compile;
@@ -24,7 +24,7 @@ pub mod template;
 mod tests;
 mod yaml;
 
-pub use compile::{CompileRequest, Compiled, compile};
+pub use compile::{CompileRequest, Compiled, Lookup, compile};
 pub use explain::{ExplainSettings, explain_text, resolved_outputs};
 pub use model::{
     Check, CompiledPlan, DeadLetterPlan, FailurePolicy, IfExists, MemoryPlan, Node, NodeId, OnUnmapped, Operator,

@@ -39,9 +39,7 @@ pub(crate) fn linked_ancestor(base: &Path, path: &Path) -> Option<PathBuf> {
     while let Some(component) = components.next() {
         at.push(component);
         // The last component is the file itself: a rename replaces it, link or not.
-        if components.peek().is_none() {
-            return None;
-        }
+        components.peek()?;
         match at.symlink_metadata() {
             Ok(metadata) if metadata.is_symlink() => return Some(at),
             Ok(_) => {}

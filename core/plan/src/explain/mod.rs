@@ -47,7 +47,7 @@ fn size(bytes: u64) -> String {
     let units = [(1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")];
     match units.into_iter().find(|(unit, _)| bytes >= *unit) {
         None => format!("{bytes}B"),
-        Some((unit, letter)) if bytes % unit == 0 => format!("{}{letter}", bytes / unit),
+        Some((unit, letter)) if bytes.is_multiple_of(unit) => format!("{}{letter}", bytes / unit),
         Some((unit, letter)) => format!("{:.2}{letter}", bytes as f64 / unit as f64),
     }
 }

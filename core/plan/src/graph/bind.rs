@@ -8,7 +8,7 @@ use clinker_record::{Kind, Schema, SchemaRef, Type};
 use crate::context::Context;
 use crate::faults::{Fault, Faults};
 use crate::graph::{Wiring, projection};
-use crate::model::{NodeId, Operator, SinkPlan, SourcePlan, TransformPlan};
+use crate::model::{NodeId, Operator, OutputSource, SinkPlan, SourcePlan, TransformPlan};
 use crate::nodes::{self, Draft, SinkDraft, SourceDraft, TransformDraft};
 use crate::{Node, PathTemplate};
 
@@ -66,8 +66,13 @@ pub(crate) fn bind(
                 sources += 1;
                 bind_source(*source, sources - 1)
             }
-            nodes::Kind::Transform(transform) => input
-                .map_or_else(Bound::default, |input| bind_transform(&draft.name, &transform, &input, context, faults)),
+            nodes::Kind::Transform(transform) => match input {
+                Some(input) => bind_transform(&draft.name, &transform, &input, context, faults),
+                None => {
+                    transform.syntax(&draft.name, context, faults);
+                    Bound::default()
+                }
+            },
             nodes::Kind::Sink(sink) => {
                 sinks += 1;
                 let path = templates[*at].take();
@@ -111,9 +116,8 @@ fn bind_transform(
     let (columns, outputs): (Vec<ScopeColumn>, Vec<_>) =
         nodes::transform::outputs(&input.columns, &program).into_iter().unzip();
     let validations = transform.checks(name, &columns, context, faults);
-    let emitted = |name: &str| program.emits().iter().any(|(emit, _)| &**emit == name);
     let shape = Shape {
-        emitted: columns.iter().map(|(column, _, _)| emitted(column)).collect(),
+        emitted: outputs.iter().map(|output| matches!(output, OutputSource::Emit(_))).collect(),
         columns,
         widened: input.widened,
     };

@@ -7,7 +7,7 @@ pub(crate) mod projection;
 
 use std::collections::HashMap;
 
-use clinker_diagnostics::{nearest, suggestion};
+use clinker_diagnostics::{Span, nearest, suggestion};
 
 use crate::faults::{Fault, Faults};
 use crate::nodes::{Draft, Kind};
@@ -57,28 +57,32 @@ pub(crate) fn ends(drafts: &[Draft<'_>], nodes: &Node, faults: &mut Faults) {
 }
 
 fn names(drafts: &[Draft<'_>], faults: &mut Faults) {
-    for (at, draft) in drafts.iter().enumerate() {
-        let name = &*draft.name;
+    let mut exact: HashMap<&str, Span> = HashMap::new();
+    let mut folded: HashMap<String, &Draft<'_>> = HashMap::new();
+    for draft in drafts {
+        let (name, span) = (&*draft.name, draft.name_span);
         if name.is_empty() || name.chars().any(char::is_control) {
-            let message = format!("node name {name:?} is empty or has a control character");
-            faults.error("E000", draft.name_span, message);
+            faults.error("E000", span, format!("node name {name:?} is empty or has a control character"));
             continue;
         }
         if name.contains('.') {
-            let fault = Fault::new("E010", draft.name_span, format!("node name `{name}` contains a dot"));
+            let fault = Fault::new("E010", span, format!("node name `{name}` contains a dot"));
             faults.push(fault.help(format!("name it `{}`", name.replace('.', "_"))));
         }
         if let Some(prefix) = RESERVED.iter().find(|prefix| name.starts_with(**prefix)) {
             let message = format!("node name `{name}` begins with the reserved prefix `{prefix}`");
-            faults.push(Fault::new("E394", draft.name_span, message).help("choose another name"));
+            faults.push(Fault::new("E394", span, message).help("choose another name"));
         }
-        if let Some(first) = drafts[..at].iter().find(|first| *first.name == *name) {
-            let message = format!("two nodes are named `{name}`");
-            let fault = Fault::new("E001", draft.name_span, message).related(first.name_span);
+        if let Some(first) = exact.get(name) {
+            let fault = Fault::new("E001", span, format!("two nodes are named `{name}`")).related(*first);
             faults.push(fault.help("rename one of them, and the references to it"));
-        } else if let Some(first) = drafts[..at].iter().find(|first| first.name.to_lowercase() == name.to_lowercase()) {
+            continue;
+        }
+        exact.insert(name, span);
+        let first = *folded.entry(name.to_lowercase()).or_insert(draft);
+        if first.name != draft.name {
             let message = format!("the node names `{}` and `{name}` differ in case only", first.name);
-            faults.push(Fault::warning(Some("W002"), draft.name_span, message).related(first.name_span));
+            faults.push(Fault::warning(Some("W002"), span, message).related(first.name_span));
         }
     }
 }
@@ -126,7 +130,7 @@ fn reference(
     Some(target)
 }
 
-fn unknown(owner: &str, node: &str, span: clinker_diagnostics::Span, drafts: &[Draft<'_>], faults: &mut Faults) {
+fn unknown(owner: &str, node: &str, span: Span, drafts: &[Draft<'_>], faults: &mut Faults) {
     let names =
         || drafts.iter().filter(|draft| draft.kind.has_output() && *draft.name != *owner).map(|draft| &*draft.name);
     let help = match nearest(node, names()) {

@@ -1,5 +1,6 @@
 //! Schemas: column lists in the document or in a file of their own.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use clinker_diagnostics::{Span, suggestion};
@@ -11,7 +12,7 @@ use crate::decode::{self, Fields, Key, Shape, later, optional, required};
 use crate::faults::{Fault, Faults};
 use crate::nodes::values;
 use crate::paths;
-use crate::yaml::{Core, Document, Node, NodeKind};
+use crate::yaml::{Core, Document, Node, NodeKind, Unreadable};
 
 /// A declared column.
 #[derive(Clone, Debug)]
@@ -99,13 +100,18 @@ fn file(path: &str, span: Span, context: &mut Context<'_>, faults: &mut Faults) 
     };
     let document = match Document::read(path, &bytes, None) {
         Ok(document) => document,
-        Err(unreadable) => {
-            faults.adopt(span, unreadable.diagnostics("E157", path));
+        Err(Unreadable::Bytes(message)) => {
+            faults.error("E157", span, format!("the schema file `{path}`: {message}"));
+            return None;
+        }
+        Err(Unreadable::Text(place, found)) => {
+            faults.within(place, span, "E157", |faults| found.into_iter().for_each(|fault| faults.push(fault)));
             return None;
         }
     };
     context.inlined.push(bytes);
     let columns = faults.within(Arc::clone(&document.place), span, "E157", |faults| {
+        document.faults.into_iter().for_each(|fault| faults.push(fault));
         if document.root.text().is_some() {
             let message = format!("the schema file `{path}` names another file; it must hold the columns itself");
             faults.error("E157", document.root.span, message);
@@ -122,16 +128,16 @@ fn list(items: &[Node], span: Span, context: &Context<'_>, faults: &mut Faults) 
         return None;
     }
     let mut columns: Vec<ColumnDraft> = Vec::with_capacity(items.len());
+    let mut places: HashMap<Arc<str>, Span> = HashMap::new();
     let mut complete = true;
     for item in items {
         let Some(column) = column(item, context, faults) else {
             complete = false;
             continue;
         };
-        if let Some(first) = columns.iter().find(|first| first.name == column.name) {
+        if let Some(first) = places.insert(Arc::clone(&column.name), column.span) {
             let message = format!("two columns are named `{}`", column.name);
-            faults.push(Fault::new("E000", column.span, message).related(first.span));
-            complete = false;
+            faults.push(Fault::new("E000", column.span, message).related(first));
             continue;
         }
         columns.push(column);
@@ -143,13 +149,15 @@ fn column(node: &Node, context: &Context<'_>, faults: &mut Faults) -> Option<Col
     let fields = decode::fields(node, "a column", COLUMN, faults)?;
     let name = fields.text("name");
     let shown = name.map_or("?", |name| name);
-    if let (Some(name), Some(node)) = (name, fields.node("name")) {
-        if let Err(message) = check_name(name) {
-            faults.error("E000", node.span, message);
-        }
+    if let (Some(name), Some(node)) = (name, fields.node("name"))
+        && let Err(message) = check_name(name)
+    {
+        faults.error("E000", node.span, message);
     }
+    let name = name?;
+    // A column of an unknown type still has a name, which the nodes below may use.
     let ty = fields.node("type").and_then(|node| column_type(node, shown, faults));
-    let (name, ty) = (name?, ty?);
+    let ty = ty.unwrap_or(Type::nullable(Kind::Any));
     let format = date_format(&fields, ty, shown, faults);
     let (precision, scale) = digits(&fields, ty, shown, faults);
     let formats = format.clone().map_or_else(|| context.formats_for(ty), |format| vec![format]);
@@ -269,11 +277,11 @@ fn digits(fields: &Fields<'_>, ty: Type, column: &str, faults: &mut Faults) -> (
         None
     };
     let (precision, scale) = (read("precision"), read("scale"));
-    if let (Some(digits), Some(fraction), Some(node)) = (precision, scale, fields.node("scale")) {
-        if fraction > digits {
-            let message = format!("column `{column}`: `scale` {fraction} is larger than `precision` {digits}");
-            faults.error("E403", node.span, message);
-        }
+    if let (Some(digits), Some(fraction), Some(node)) = (precision, scale, fields.node("scale"))
+        && fraction > digits
+    {
+        let message = format!("column `{column}`: `scale` {fraction} is larger than `precision` {digits}");
+        faults.error("E403", node.span, message);
     }
     (precision, scale)
 }

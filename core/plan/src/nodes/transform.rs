@@ -1,5 +1,6 @@
 //! `type: transform`.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use clinker_cxl::{CxlDiagnostic, Expression, Program, Scope, ScopeColumn, Want, compile_expression, compile_program};
@@ -121,6 +122,29 @@ impl Text<'_> {
 }
 
 impl TransformDraft<'_> {
+    /// Reports what is wrong with the form of the texts, when the names they may use are not known.
+    pub fn syntax(&self, name: &str, context: &Context<'_>, faults: &mut Faults) {
+        let scope = Scope { columns: &[], vars: context.vars, constants: &[] };
+        let form = |found: Vec<CxlDiagnostic>| found.into_iter().filter(|found| found.code == Some("E202")).collect();
+        let text = Text { called: name.to_string(), node: self.program };
+        text.report(form(compile_program(text.content(), &scope).1), faults);
+        self.validation_syntax(name, context, faults);
+    }
+
+    fn validation_syntax(&self, name: &str, context: &Context<'_>, faults: &mut Faults) {
+        let scope = Scope { columns: &[], vars: context.vars, constants: &[] };
+        for draft in &self.validations {
+            let Some(node) =
+                draft.fields.node("check").filter(|node| node.text().is_some_and(|text| &**text != "not_empty"))
+            else {
+                continue;
+            };
+            let text = Text { called: format!("{name} (validation {})", draft.rule()), node };
+            let found = compile_expression(text.content(), &scope, Want::Any).1;
+            text.report(found.into_iter().filter(|found| found.code == Some("E202")).collect(), faults);
+        }
+    }
+
     /// Compiles the program over the input columns.
     pub fn program(
         &self,
@@ -133,6 +157,7 @@ impl TransformDraft<'_> {
         let scope = Scope { columns, vars: context.vars, constants: &[] };
         let (program, found) = compile_program(text.content(), &scope);
         if !text.report(found, faults) {
+            self.validation_syntax(name, context, faults);
             return None;
         }
         program
@@ -163,11 +188,7 @@ impl ValidationDraft<'_> {
             Some(field) => Some((Arc::clone(field), self.position(node, field, columns, faults)?)),
             None => None,
         };
-        let rule: Arc<str> = match (self.fields.text("name"), &field) {
-            (Some(rule), _) => Arc::clone(rule),
-            (None, Some((field, _))) => Arc::from(format!("{field}:{check}")),
-            (None, None) => Arc::clone(check),
-        };
+        let rule = self.rule();
         let test = match &**check {
             "not_empty" => Check::NotEmpty,
             _ => Check::Expression(self.expression(node, &rule, columns, context, faults)?),
@@ -176,6 +197,16 @@ impl ValidationDraft<'_> {
             self.fields.text("message").map_or_else(|| Arc::from(format!("validation '{rule}' failed")), Arc::clone);
         let warn = self.fields.text("severity").is_some_and(|word| &**word == "warn");
         Some(Validation { name: rule, field, check: test, warn, message })
+    }
+
+    /// The reported rule name.
+    fn rule(&self) -> Arc<str> {
+        let check = self.fields.text("check").map_or("", |check| check);
+        match (self.fields.text("name"), self.fields.text("field")) {
+            (Some(rule), _) => Arc::clone(rule),
+            (None, Some(field)) => Arc::from(format!("{field}:{check}")),
+            (None, None) => Arc::from(check),
+        }
     }
 
     fn position(&self, node: &str, field: &str, columns: &[ScopeColumn], faults: &mut Faults) -> Option<usize> {
@@ -224,16 +255,13 @@ impl ValidationDraft<'_> {
 pub(crate) fn outputs(input: &[ScopeColumn], program: &Program) -> Vec<(ScopeColumn, crate::model::OutputSource)> {
     use crate::model::OutputSource::{Emit, Input};
     let emits: &[(Arc<str>, Type)] = program.emits();
-    let emitted = |name: &str| emits.iter().position(|(emit, _)| &**emit == name);
-    let kept = input.iter().enumerate().map(|(at, column)| match emitted(&column.0) {
-        Some(emit) => ((Arc::clone(&column.0), emits[emit].1, false), Emit(emit)),
+    let emitted: HashMap<&str, usize> = emits.iter().enumerate().map(|(at, (name, _))| (&**name, at)).collect();
+    let known: HashSet<&str> = input.iter().map(|(name, _, _)| &**name).collect();
+    let kept = input.iter().enumerate().map(|(at, column)| match emitted.get(&*column.0) {
+        Some(emit) => ((Arc::clone(&column.0), emits[*emit].1, false), Emit(*emit)),
         None => (column.clone(), Input(at)),
     });
-    let known = |name: &str| input.iter().any(|(column, _, _)| &**column == name);
-    let new = emits
-        .iter()
-        .enumerate()
-        .filter(|(_, (name, _))| !known(name))
-        .map(|(at, (name, ty))| ((Arc::clone(name), *ty, false), Emit(at)));
+    let new = emits.iter().enumerate().filter(|(_, (name, _))| !known.contains(&**name));
+    let new = new.map(|(at, (name, ty))| ((Arc::clone(name), *ty, false), Emit(at)));
     kept.chain(new).collect()
 }

@@ -130,7 +130,19 @@ fn operations_2_1_a_pipeline_has_a_source_and_a_sink() {
 #[test]
 fn dia_7_independent_errors_come_together_in_document_order() {
     let text = feed("type: int }\n        - { name: qty", "type: ‹integer }\n        - { name: qty")
-        .replace("qty * 2", "qty * ")
-        .replace("path: out.toy", "path: ‹../out.toy");
-    expect(&text, &[("E000", "unknown type `integer`"), ("E-SEC-001", "`..` component")]);
+        .replace("qty * 2", "‹qtty * 2")
+        .replace("path: out.toy", "path: ‹../out.toy")
+        .replace("type: sink", "type: sink\n    ‹type: sink");
+    expect(
+        &text,
+        &[
+            ("E000", "unknown type `integer`"),
+            ("E203", "did you mean `qty`?"),
+            ("E000", "duplicate key `type`"),
+            ("E-SEC-001", "`..` component"),
+        ],
+    );
+    // The form of a program is checked even where the names it may use are not known.
+    let text = feed("- { name: id, type: int }", "- ‹{ type: int }").replace("= qty * 2", "= qty ‹@ nope");
+    expect(&text, &[("E000", "lacks the key `name`"), ("E202", "price: ")]);
 }

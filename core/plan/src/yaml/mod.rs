@@ -14,11 +14,13 @@ mod tree;
 
 use std::sync::Arc;
 
-use clinker_diagnostics::{Diagnostic, SourceText, Span};
+use clinker_diagnostics::{SourceText, Span};
 
 pub(crate) use scalar::Core;
 pub(crate) use tree::{Entry, Node, NodeKind, Scalar};
 
+use crate::Lookup;
+use crate::faults::Fault;
 use substitute::SourceMap;
 
 /// Largest document, checked before parsing.
@@ -79,33 +81,17 @@ pub(crate) struct Document {
     pub place: Arc<Place>,
     /// Its root node.
     pub root: Node,
+    /// What is wrong with it and leaves the tree usable: repeated keys.
+    pub faults: Vec<Fault>,
 }
 
-/// Faults of a text that could not be parsed, at places of the parsed text.
-pub(crate) struct Unreadable {
-    /// The text, when it is text at all.
-    pub place: Option<Arc<Place>>,
-    /// What is wrong, in document order.
-    pub faults: Vec<(Span, String, Option<String>)>,
-}
-
-impl Unreadable {
-    /// The faults as diagnostics of one code.
-    pub fn diagnostics(self, code: &'static str, shown: &str) -> Vec<Diagnostic> {
-        let place = self.place;
-        let draw = |(span, message, help): (Span, String, Option<String>)| {
-            let mut diagnostic = match &place {
-                Some(place) if place.anchored() => {
-                    let span = clipped(&place.source.text, place.authored(span));
-                    Diagnostic::error(code, message).label(&place.source, span, "declared here")
-                }
-                _ => Diagnostic::error(code, format!("{shown}: {message}")),
-            };
-            diagnostic.help = help;
-            diagnostic
-        };
-        self.faults.into_iter().map(draw).collect()
-    }
+/// Why there is no tree.
+#[derive(Debug)]
+pub(crate) enum Unreadable {
+    /// It is no text that could be parsed.
+    Bytes(String),
+    /// Faults at places of the text, in document order.
+    Text(Arc<Place>, Vec<Fault>),
 }
 
 /// The part of a range that lies on its first line, in whole characters: reports underline one line.
@@ -124,23 +110,23 @@ pub(crate) fn clipped(text: &str, span: Span) -> Span {
 
 impl Document {
     /// Reads a document. `env` is given for the pipeline document only: no other text is substituted.
-    pub fn read(shown: &str, bytes: &[u8], env: Option<&dyn Fn(&str) -> Option<String>>) -> Result<Self, Unreadable> {
-        let plain = |message: String| Unreadable { place: None, faults: vec![(Span::default(), message, None)] };
+    pub fn read(shown: &str, bytes: &[u8], env: Option<&Lookup>) -> Result<Self, Unreadable> {
         if bytes.len() > MAX_BYTES {
-            return Err(plain(format!("the document has {} bytes; at most {MAX_BYTES} are read", bytes.len())));
+            let message = format!("the document has {} bytes; at most {MAX_BYTES} are read", bytes.len());
+            return Err(Unreadable::Bytes(message));
         }
         let raw = std::str::from_utf8(bytes).map_err(|error| {
-            plain(format!("the document is not UTF-8: byte {} cannot be decoded", error.valid_up_to()))
+            Unreadable::Bytes(format!("the document is not UTF-8: byte {} cannot be decoded", error.valid_up_to()))
         })?;
         let source = SourceText::new(shown, raw);
         let (text, map, faults) = substitute::substitute(raw, env);
         let place = Arc::new(Place { source, text, map });
         if !faults.is_empty() {
-            return Err(Unreadable { place: Some(place), faults });
+            return Err(Unreadable::Text(place, faults));
         }
         match parse::parse(&place.text) {
-            Ok(root) => Ok(Document { place, root }),
-            Err(faults) => Err(Unreadable { place: Some(place), faults }),
+            Ok((root, faults)) => Ok(Document { place, root, faults }),
+            Err(faults) => Err(Unreadable::Text(place, faults)),
         }
     }
 }

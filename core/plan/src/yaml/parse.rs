@@ -1,22 +1,22 @@
 //! From parser events to the tree, under the budgets.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry as MapEntry;
 use std::sync::Arc;
 
 use clinker_diagnostics::Span;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span as EventSpan, Tag};
 
 use super::tree::{Entry, Node, NodeKind, Scalar, Style};
+use crate::faults::Fault;
 
 /// Deepest nesting.
 const MAX_DEPTH: usize = 256;
 /// Most nodes, keys included, after the expansion of aliases.
 const MAX_NODES: usize = 100_000;
 
-type Fault = (Span, String, Option<String>);
-
-/// Parses one document. An empty one is a null scalar.
-pub(crate) fn parse(text: &str) -> Result<Node, Vec<Fault>> {
+/// Parses one document. An empty one is a null scalar. Repeated keys leave the tree usable and are given beside it.
+pub(crate) fn parse(text: &str) -> Result<(Node, Vec<Fault>), Vec<Fault>> {
     let index = CharIndex::new(text);
     let mut builder = Builder::new(text, &index);
     for event in Parser::new_from_str(text) {
@@ -30,16 +30,14 @@ pub(crate) fn parse(text: &str) -> Result<Node, Vec<Fault>> {
             Err(error) => {
                 let at = index.byte(text, error.marker().index());
                 let message = format!("the document is not valid YAML: {}", error.info());
-                builder.faults.push((Span::new(at, at + 1), message, None));
+                builder.faults.push(fault(Span::new(at, at + 1), message));
                 return Err(builder.faults);
             }
         }
     }
-    if !builder.faults.is_empty() {
-        return Err(builder.faults);
-    }
     let empty = Scalar { text: Arc::from(""), style: Style::Plain, forced_text: false };
-    Ok(builder.root.unwrap_or(Node { span: Span::default(), kind: NodeKind::Scalar(empty) }))
+    let root = builder.root.unwrap_or(Node { span: Span::default(), kind: NodeKind::Scalar(empty) });
+    Ok((root, builder.faults))
 }
 
 /// Byte offsets of character positions, by a checkpoint every 256 characters.
@@ -70,8 +68,20 @@ impl CharIndex {
 
 /// A collection that is being filled.
 enum Open {
-    List { start: Span, anchor: usize, items: Vec<Node>, nodes: usize },
-    Map { start: Span, anchor: usize, entries: Vec<Entry>, key: Option<(Arc<str>, Span)>, nodes: usize },
+    List {
+        start: Span,
+        anchor: usize,
+        items: Vec<Node>,
+        nodes: usize,
+    },
+    Map {
+        start: Span,
+        anchor: usize,
+        entries: Vec<Entry>,
+        seen: HashMap<Arc<str>, Span>,
+        key: Option<(Arc<str>, Span)>,
+        nodes: usize,
+    },
 }
 
 struct Builder<'a> {
@@ -111,8 +121,8 @@ impl<'a> Builder<'a> {
             Event::DocumentStart(_) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    let help = Some("keep one document in a file".to_string());
-                    return Err((span, "a second YAML document begins here; a file holds one document".into(), help));
+                    let message = "a second YAML document begins here; a file holds one document";
+                    return Err(fault(span, message).help("keep one document in a file"));
                 }
             }
             Event::Alias(anchor) => self.alias(anchor, span)?,
@@ -123,7 +133,8 @@ impl<'a> Builder<'a> {
             }
             Event::MappingStart(anchor, tag) => {
                 self.collection_tag(tag.as_deref(), "map", span)?;
-                self.enter(Open::Map { start: span, anchor, entries: Vec::new(), key: None, nodes: 1 }, span)?;
+                let (entries, seen) = (Vec::new(), HashMap::new());
+                self.enter(Open::Map { start: span, anchor, entries, seen, key: None, nodes: 1 }, span)?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.leave(span)?,
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
@@ -135,7 +146,7 @@ impl<'a> Builder<'a> {
         self.nodes += nodes;
         if self.nodes > MAX_NODES {
             let message = format!("the document has more than {MAX_NODES} YAML nodes, aliases expanded");
-            return Err((span, message, None));
+            return Err(fault(span, message));
         }
         Ok(())
     }
@@ -143,7 +154,7 @@ impl<'a> Builder<'a> {
     fn enter(&mut self, open: Open, span: Span) -> Result<(), Fault> {
         self.count(1, span)?;
         if self.open.len() >= MAX_DEPTH {
-            return Err((span, format!("the document nests deeper than {MAX_DEPTH} levels"), None));
+            return Err(fault(span, format!("the document nests deeper than {MAX_DEPTH} levels")));
         }
         self.open.push(open);
         Ok(())
@@ -163,11 +174,11 @@ impl<'a> Builder<'a> {
 
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Fault> {
         let Some((node, nodes)) = self.anchors.get(&anchor) else {
-            return Err((span, "this alias stands inside the node it refers to".into(), None));
+            return Err(fault(span, "this alias stands inside the node it refers to"));
         };
         let (nodes, deep) = (*nodes, depth(node));
         if self.open.len() + deep > MAX_DEPTH {
-            return Err((span, format!("the document nests deeper than {MAX_DEPTH} levels"), None));
+            return Err(fault(span, format!("the document nests deeper than {MAX_DEPTH} levels")));
         }
         // Counted before it is copied, so that a bomb is never expanded.
         self.count(nodes, span)?;
@@ -220,18 +231,22 @@ impl<'a> Builder<'a> {
                 items.push(node);
                 *sum += nodes;
             }
-            Some(Open::Map { entries, key, nodes: sum, .. }) => {
+            Some(Open::Map { entries, seen, key, nodes: sum, .. }) => {
                 *sum += nodes;
                 match key.take() {
                     Some((name, key_span)) => {
-                        if let Some(fault) = duplicate(entries, &name, key_span) {
-                            self.faults.push(fault);
+                        match seen.entry(Arc::clone(&name)) {
+                            MapEntry::Occupied(first) => {
+                                let repeated = fault(key_span, format!("duplicate key `{name}`")).related(*first.get());
+                                self.faults.push(repeated.help("keep one of the two"));
+                            }
+                            MapEntry::Vacant(place) => drop(place.insert(key_span)),
                         }
                         entries.push(Entry { key: name, key_span, value: node });
                     }
                     None => {
                         let NodeKind::Scalar(scalar) = node.kind else {
-                            return Err((span, "a key must be a scalar".into(), None));
+                            return Err(fault(span, "a key must be a scalar"));
                         };
                         *key = Some((scalar.text, node.span));
                     }
@@ -242,15 +257,12 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn duplicate(entries: &[Entry], name: &str, span: Span) -> Option<Fault> {
-    entries
-        .iter()
-        .any(|entry| &*entry.key == name)
-        .then(|| (span, format!("duplicate key `{name}`"), Some("keep one of the two".to_string())))
+fn fault(span: Span, message: impl Into<String>) -> Fault {
+    Fault::new("E000", span, message)
 }
 
 fn refused_tag(tag: &Tag, span: Span) -> Fault {
-    (span, format!("the YAML tag `{tag}` is not accepted"), Some("leave the tag out".to_string()))
+    fault(span, format!("the YAML tag `{tag}` is not accepted")).help("leave the tag out")
 }
 
 /// Levels of nesting of a node; a scalar has none.

@@ -2,6 +2,9 @@
 
 use clinker_diagnostics::Span;
 
+use crate::Lookup;
+use crate::faults::Fault;
+
 /// One stretch of the substituted text that is not a plain copy.
 #[derive(Debug)]
 struct Piece {
@@ -58,23 +61,35 @@ impl SourceMap {
         })
     }
 
-    /// The message with each value inserted inside `span` written as its reference.
+    /// The message with each value inserted inside `span` written as its reference, where it stands as a word.
     pub fn redacted(&self, text: &str, raw: &str, span: Span, mut message: String) -> String {
         for piece in self.values(span) {
             let value = &text[piece.out.start..piece.out.end];
-            if !value.is_empty() {
-                message = message.replace(value, &raw[piece.raw.start..piece.raw.end]);
-            }
+            message = replaced(&message, value, &raw[piece.raw.start..piece.raw.end]);
         }
         message
     }
 }
 
-/// A fault: its place in the substituted text, a message and a way out.
-type Fault = (Span, String, Option<String>);
+/// `message` with `value` replaced wherever it is not part of a longer word.
+fn replaced(message: &str, value: &str, by: &str) -> String {
+    let inner = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
+    let (mut out, mut rest) = (String::with_capacity(message.len()), message);
+    while let Some(at) = rest.find(value).filter(|_| !value.is_empty()) {
+        let (before, after) = (&rest[..at], &rest[at + value.len()..]);
+        let joined_before =
+            inner(value.chars().next()) && inner(before.chars().next_back().or(out.chars().next_back()));
+        let joined_after = inner(value.chars().next_back()) && inner(after.chars().next());
+        out.push_str(before);
+        out.push_str(if joined_before || joined_after { value } else { by });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
 
 /// Replaces references; without an environment the text is only freed of a byte-order mark.
-pub(crate) fn substitute(raw: &str, env: Option<&dyn Fn(&str) -> Option<String>>) -> (String, SourceMap, Vec<Fault>) {
+pub(crate) fn substitute(raw: &str, env: Option<&Lookup>) -> (String, SourceMap, Vec<Fault>) {
     let body = raw.strip_prefix('\u{feff}').unwrap_or(raw);
     let mut map = SourceMap { mark: raw.len() - body.len(), ..SourceMap::default() };
     let Some(env) = env else { return (body.to_string(), map, Vec::new()) };
@@ -90,7 +105,7 @@ pub(crate) fn substitute(raw: &str, env: Option<&dyn Fn(&str) -> Option<String>>
             match reference(rest, env, at + map.mark) {
                 Ok((length, value)) => (length, Some(value)),
                 Err((length, message, help)) => {
-                    faults.push((Span::new(out.len(), out.len() + length), message, help));
+                    faults.push(Fault::new("E000", Span::new(out.len(), out.len() + length), message).help(help));
                     // The reference stays as it stands, so that the places of later faults are right.
                     out.push_str(&rest[..length]);
                     rest = &rest[length..];
@@ -114,12 +129,8 @@ pub(crate) fn substitute(raw: &str, env: Option<&dyn Fn(&str) -> Option<String>>
 }
 
 /// The length of the reference that `rest` begins with, and its value.
-fn reference(
-    rest: &str,
-    env: &dyn Fn(&str) -> Option<String>,
-    position: usize,
-) -> Result<(usize, String), (usize, String, Option<String>)> {
-    let escape = || Some("write `$${` for the characters `${`".to_string());
+fn reference(rest: &str, env: &Lookup, position: usize) -> Result<(usize, String), (usize, String, String)> {
+    let escape = || "write `$${` for the characters `${`".to_string();
     let line = rest.find(['\n', '\r']).unwrap_or(rest.len());
     let Some(close) = rest.find('}') else {
         return Err((line.max(2), format!("unterminated reference `{}`", &rest[..line.min(40)]), escape()));
@@ -138,7 +149,7 @@ fn reference(
         None => Err((
             close + 1,
             format!("undefined environment variable ${{{name}}} at position {position}"),
-            Some(format!("set {name}, or give a default: `${{{name}:-text}}`")),
+            format!("set {name}, or give a default: `${{{name}:-text}}`"),
         )),
     }
 }
