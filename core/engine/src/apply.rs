@@ -13,6 +13,7 @@ use clinker_publish::{ArtifactKind, Attempt, CollisionPolicy, StagedFile};
 use crate::block::{BlockResult, PendingFailure};
 use crate::destinations::Destinations;
 use crate::outputs::{Output, Target, write_failed};
+use crate::sequencer::Effects;
 use crate::{Books, RunError};
 
 /// Everything observable of a run, owned by whoever applies the next block.
@@ -76,13 +77,18 @@ impl Outputs {
     }
 }
 
+impl Effects<BlockResult> for Applier<'_> {
+    fn apply(&mut self, result: BlockResult) -> Result<(), RunError> {
+        self.apply_block(result)
+    }
+}
+
 impl Applier<'_> {
     pub(crate) fn begin_unit(&mut self, source: NodeId) {
         self.current_source = source;
     }
 
-    /// Applies one block. What comes after an error is not applied.
-    pub(crate) fn apply(&mut self, mut block: BlockResult) -> Result<(), RunError> {
+    fn apply_block(&mut self, mut block: BlockResult) -> Result<(), RunError> {
         for file in std::mem::take(&mut block.opened) {
             for node in self.destinations.sinks_per_file(self.current_source) {
                 self.outputs.close(node)?;

@@ -30,6 +30,11 @@ impl NodeBook {
         self.rejected.iter().map(|(_, rows)| rows).sum()
     }
 
+    /// Whether every row that came in went somewhere.
+    pub fn balances(&self) -> bool {
+        self.rows_in == self.rows_out + self.filtered + self.rejected_total()
+    }
+
     fn add(&mut self, other: &NodeBook) {
         self.rows_in += other.rows_in;
         self.rows_out += other.rows_out;
@@ -66,7 +71,7 @@ impl Books {
     /// The first node or edge that does not balance, with all of its counts.
     pub fn close(&self, plan: &CompiledPlan) -> Result<(), String> {
         for (node, book) in plan.nodes.iter().zip(&self.nodes) {
-            if book.rows_in != book.rows_out + book.filtered + book.rejected_total() {
+            if !book.balances() {
                 return Err(format!(
                     "the books of node `{}` do not balance: {} in, {} out, {} filtered, {} rejected",
                     node.name,
@@ -86,5 +91,32 @@ impl Books {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eng_204_a_node_balances_with_filtered_and_rejected_rows() {
+        let mut book = NodeBook { rows_in: 10, rows_out: 6, filtered: 3, rejected: Vec::new() };
+        assert!(!book.balances());
+        book.reject(Category::ValidationFailure, 1);
+        assert!(book.balances());
+    }
+
+    #[test]
+    fn eng_204_blocks_add_up_by_reason() {
+        let mut books = Books::new(1);
+        for _ in 0..2 {
+            let mut block = Books::new(1);
+            block.nodes[0].rows_in = 2;
+            block.nodes[0].reject(Category::TypeCoercionFailure, 1);
+            block.nodes[0].reject(Category::StructuralValidation, 1);
+            books.add(&block);
+        }
+        let rejected = [(Category::TypeCoercionFailure, 2), (Category::StructuralValidation, 2)];
+        assert_eq!(books.nodes[0], NodeBook { rows_in: 4, rows_out: 0, filtered: 0, rejected: rejected.to_vec() });
     }
 }

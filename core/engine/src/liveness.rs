@@ -13,7 +13,7 @@ pub(crate) fn live_columns(plan: &CompiledPlan, letters_are_written: bool) -> Ve
             // A dead letter carries the whole record that came in.
             Operator::Transform(_) if letters_are_written => all(plan, input),
             Operator::Transform(transform) => transform_reads(transform, &live[id]),
-            Operator::Sink(sink) if letters_are_written && sink.writer.may_lack_characters() => all(plan, input),
+            Operator::Sink(sink) if letters_are_written && sink.refuses_rows => all(plan, input),
             Operator::Sink(sink) => {
                 let columns = sink.projection.columns.iter();
                 let from = columns.filter_map(|column| match &column.from {

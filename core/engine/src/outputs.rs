@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clinker_format::output::OutputStream;
-use clinker_format::{Encoded, Writer};
+use clinker_format::{Encoded, WriteFault, Writer};
 use clinker_plan::{SinkPlan, WidenedColumns};
 use clinker_publish::{PublishError, StagedFile};
 
 use crate::RunError;
+use crate::error::exit;
 
 /// What stands behind an output: a staged file, or memory for a preview.
 pub(crate) enum Target {
@@ -79,8 +80,13 @@ impl Output {
     }
 }
 
-/// A destination that could not take its bytes.
+/// A destination that could not take its bytes, or content that a format cannot write.
 pub(crate) fn write_failed(destination: &Path, error: io::Error) -> RunError {
+    if let Some(fault) = WriteFault::of(&error) {
+        let message = format!("{}: column `{}`: {}", destination.display(), fault.column, fault.reason);
+        return RunError::coded(exit::INFRASTRUCTURE, fault.code, message)
+            .help("rename the column with `mapping`, leave it out with `exclude`, or write another `encoding`");
+    }
     PublishError::Io { destination: destination.to_owned(), doing: "write it", error }.into()
 }
 

@@ -115,7 +115,7 @@ impl Letters {
             let map = match &node.operator {
                 Operator::Source(_) => layout.map(received.chain([SOURCE_RECORD])),
                 Operator::Transform(_) => layout.map(received),
-                Operator::Sink(sink) if sink.writer.may_lack_characters() => layout.map(received),
+                Operator::Sink(sink) if sink.refuses_rows => layout.map(received),
                 Operator::Sink(_) => layout.map([]),
             };
             maps.push(map.map_err(|column| {

@@ -4,34 +4,38 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex};
 
 use crate::RunError;
-use crate::apply::Applier;
-use crate::block::BlockResult;
+
+/// Takes results in order.
+pub(crate) trait Effects<R>: Send {
+    /// Applies one result; nothing is applied after an error.
+    fn apply(&mut self, result: R) -> Result<(), RunError>;
+}
 
 /// The order of effects of one unit. Whoever delivers the next result in order applies it, and those waiting behind it;
 /// nobody waits for a turn with a result in hand.
-pub(crate) struct Sequencer<'a, 'p> {
-    state: Mutex<State>,
+pub(crate) struct Sequencer<'a, R, E: Effects<R>> {
+    state: Mutex<State<R>>,
     moved: Condvar,
-    applier: Mutex<&'a mut Applier<'p>>,
+    effects: Mutex<&'a mut E>,
     in_flight: u64,
 }
 
-struct State {
+struct State<R> {
     /// Sequence number of the next result to apply.
     next: u64,
-    waiting: BTreeMap<u64, BlockResult>,
+    waiting: BTreeMap<u64, R>,
     applying: bool,
     ended: Option<RunError>,
 }
 
-impl<'a, 'p> Sequencer<'a, 'p> {
+impl<'a, R, E: Effects<R>> Sequencer<'a, R, E> {
     /// At most `in_flight` blocks are between being cut and being applied.
-    pub(crate) fn new(applier: &'a mut Applier<'p>, in_flight: usize) -> Self {
+    pub(crate) fn new(effects: &'a mut E, in_flight: usize) -> Self {
         let state = State { next: 0, waiting: BTreeMap::new(), applying: false, ended: None };
         Self {
             state: Mutex::new(state),
             moved: Condvar::new(),
-            applier: Mutex::new(applier),
+            effects: Mutex::new(effects),
             in_flight: in_flight.max(1) as u64,
         }
     }
@@ -46,7 +50,7 @@ impl<'a, 'p> Sequencer<'a, 'p> {
     }
 
     /// Hands over the result of block `sequence`.
-    pub(crate) fn submit(&self, sequence: u64, result: BlockResult) {
+    pub(crate) fn submit(&self, sequence: u64, result: R) {
         let mut state = self.lock();
         state.waiting.insert(sequence, result);
         if state.applying {
@@ -59,7 +63,7 @@ impl<'a, 'p> Sequencer<'a, 'p> {
                 break;
             };
             drop(state);
-            let outcome = self.applier.lock().expect(UNPOISONED).apply(result);
+            let outcome = self.effects.lock().expect(UNPOISONED).apply(result);
             state = self.lock();
             state.next += 1;
             if let Err(error) = outcome {
@@ -86,9 +90,67 @@ impl<'a, 'p> Sequencer<'a, 'p> {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, State<R>> {
         self.state.lock().expect(UNPOISONED)
     }
 }
 
 const UNPOISONED: &str = "a worker that panics ends the process before others go on";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Recorder {
+        seen: Vec<u64>,
+        stop_at: Option<u64>,
+    }
+
+    impl Effects<u64> for Recorder {
+        fn apply(&mut self, result: u64) -> Result<(), RunError> {
+            self.seen.push(result);
+            match self.stop_at {
+                Some(at) if at == result => Err(RunError::internal("asked to stop")),
+                _ => Ok(()),
+            }
+        }
+    }
+
+    #[test]
+    fn eng_193_results_are_applied_in_input_order_whatever_the_order_they_arrive_in() {
+        let mut recorder = Recorder::default();
+        let sequencer = Sequencer::new(&mut recorder, 8);
+        for sequence in [3, 1, 0, 2, 5, 4] {
+            sequencer.submit(sequence, sequence);
+        }
+        assert!(sequencer.into_outcome().is_ok());
+        assert_eq!(recorder.seen, [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn dlq_14_nothing_is_applied_behind_the_result_that_ends_the_unit() {
+        let mut recorder = Recorder { stop_at: Some(1), ..Recorder::default() };
+        let sequencer = Sequencer::new(&mut recorder, 8);
+        for sequence in [2, 0, 1, 3] {
+            sequencer.submit(sequence, sequence);
+        }
+        assert!(!sequencer.admit(4), "no further block is cut");
+        assert!(sequencer.into_outcome().is_err());
+        assert_eq!(recorder.seen, [0, 1]);
+    }
+
+    #[test]
+    fn eng_30_no_more_blocks_are_in_flight_than_allowed() {
+        let mut recorder = Recorder::default();
+        let sequencer = Sequencer::new(&mut recorder, 2);
+        assert!(sequencer.admit(0) && sequencer.admit(1));
+        std::thread::scope(|scope| {
+            let third = scope.spawn(|| sequencer.admit(2));
+            // Only what is applied makes room: block 1 alone does not.
+            sequencer.submit(1, 1);
+            sequencer.submit(0, 0);
+            assert!(third.join().expect("the waiting thread ends"));
+        });
+    }
+}

@@ -24,6 +24,9 @@ struct Unit<'p> {
     sinks: Vec<SinkOperator<'p>>,
 }
 
+/// The order of effects of a run.
+type Order<'a, 'p> = Sequencer<'a, BlockResult, Applier<'p>>;
+
 /// The next block and its place in the order, taken under one lock so that the two cannot differ.
 struct Turn<'a> {
     reader: SourceReader<'a>,
@@ -65,7 +68,7 @@ pub(crate) fn run_unit(runtime: &Runtime<'_>, source: NodeId, applier: &mut Appl
     Ok(())
 }
 
-fn worker(runtime: &Runtime<'_>, unit: &Unit<'_>, turn: &Mutex<Turn<'_>>, sequencer: &Sequencer<'_, '_>) {
+fn worker(runtime: &Runtime<'_>, unit: &Unit<'_>, turn: &Mutex<Turn<'_>>, sequencer: &Order<'_, '_>) {
     loop {
         if stop_when_cancelled(&runtime.cancel, sequencer) {
             return;
@@ -87,7 +90,7 @@ fn worker(runtime: &Runtime<'_>, unit: &Unit<'_>, turn: &Mutex<Turn<'_>>, sequen
     }
 }
 
-fn stop_when_cancelled(cancel: &CancelToken, sequencer: &Sequencer<'_, '_>) -> bool {
+fn stop_when_cancelled(cancel: &CancelToken, sequencer: &Order<'_, '_>) -> bool {
     let cancelled = cancel.is_cancelled();
     if cancelled {
         sequencer.end(RunError::Cancelled);
@@ -158,6 +161,10 @@ impl<'p> Unit<'p> {
             }
         }
         result.ok_rows = written.count();
+        if let Some(memory) = &mut result.memory {
+            let waiting = result.outputs.iter().map(|output| output.encoded.bytes.len()).sum::<usize>();
+            memory.resize((block.block.data.len() + waiting + result.letters.len()) as u64);
+        }
     }
 }
 

@@ -157,7 +157,11 @@ impl<'a> SourceReader<'a> {
         let position = |name: &str| file.columns.iter().position(|column| &**column == name);
         let declared: Vec<Option<usize>> =
             self.plan.columns.iter().map(|column| position(&column.input_name)).collect();
-        let order = self.first_columns.get_or_insert_with(|| file.columns.clone());
+        // A file without columns has no rows either; it decides nothing for the others.
+        if self.first_columns.is_none() && !file.columns.is_empty() {
+            self.first_columns = Some(file.columns.clone());
+        }
+        let order = self.first_columns.as_deref().unwrap_or_default();
         let is_declared = |name: &Arc<str>| self.plan.columns.iter().any(|column| column.input_name == *name);
         let undeclared: Vec<Arc<str>> = order.iter().filter(|name| !is_declared(name)).cloned().collect();
         let keep = self.plan.on_unmapped == OnUnmapped::AutoWiden;
@@ -208,7 +212,7 @@ impl<'a> SourceReader<'a> {
             names.sort();
             names
         };
-        if sorted(first) == sorted(&file.columns) {
+        if file.columns.is_empty() || sorted(first) == sorted(&file.columns) {
             return Ok(());
         }
         let list = |names: &[Arc<str>]| names.iter().map(|name| &**name).collect::<Vec<_>>().join(", ");
