@@ -56,19 +56,19 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
     without_trailing_blanks(&drawn)
 }
 
-/// The help of a report, ended by the command that explains the code when a page exists and the text does not name
-/// the command already.
+/// The help of a report: its own, else the correction registered for its code; ended by the command that explains the
+/// code when a page exists and the text does not name the command already.
 pub fn help(diagnostic: &Diagnostic) -> Option<String> {
     const COMMAND: &str = "clinker explain --code";
-    let authored = diagnostic.help.as_deref().filter(|text| !text.trim().is_empty());
-    let code = diagnostic.code.filter(|code| codes::page(code).is_some());
-    match (authored, code) {
-        (Some(text), Some(code)) if !text.contains(COMMAND) => {
-            Some(format!("{}\nSee: {COMMAND} {code}", text.trim_end()))
-        }
-        (Some(text), _) => Some(text.trim_end().to_owned()),
-        (None, Some(code)) => Some(format!("See: {COMMAND} {code}")),
-        (None, None) => None,
+    let own = diagnostic.help.as_deref().filter(|text| !text.trim().is_empty());
+    let registered = || {
+        let code = diagnostic.code.and_then(codes::lookup)?;
+        (code.status == codes::Status::Active).then_some(code.correction)
+    };
+    let text = own.or_else(registered).filter(|text| !text.trim().is_empty())?.trim_end();
+    match diagnostic.code.filter(|code| codes::page(code).is_some()) {
+        Some(code) if !text.contains(COMMAND) => Some(format!("{text}\nSee: {COMMAND} {code}")),
+        _ => Some(text.to_owned()),
     }
 }
 

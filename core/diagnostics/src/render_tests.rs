@@ -165,7 +165,14 @@ fn dia_5_the_command_is_named_once_and_only_for_codes_with_a_page() {
     let with_page = |text: &str| help(&Diagnostic::error("E126", "m").help(text)).unwrap();
     assert_eq!(with_page("fix it"), "fix it\nSee: clinker explain --code E126");
     assert_eq!(with_page("run `clinker explain --code E126`"), "run `clinker explain --code E126`");
-    assert_eq!(help(&Diagnostic::error("E126", "m")).unwrap(), "See: clinker explain --code E126");
     assert_eq!(help(&Diagnostic::error("E110", "m").help("fix it")).unwrap(), "fix it");
-    assert_eq!(help(&Diagnostic::error("E110", "m")), None);
+}
+
+#[test]
+fn dia_4_a_report_without_a_help_of_its_own_gives_the_registered_correction() {
+    let correction = codes::lookup("E421").unwrap().correction;
+    for report in [Diagnostic::error("E421", "m"), Diagnostic::error("E421", "m").help(" ")] {
+        assert_eq!(help(&report).unwrap(), format!("{correction}\nSee: clinker explain --code E421"));
+    }
+    assert_eq!(help(&Diagnostic::uncoded("m")), None);
 }

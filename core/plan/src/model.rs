@@ -224,6 +224,8 @@ pub struct SinkPlan {
     pub projection: Projection,
     /// Collision policy.
     pub if_exists: IfExists,
+    /// Whether it can refuse single rows, so that dead letters hold its input.
+    pub refuses_rows: bool,
 }
 
 /// Where a written column is taken from.

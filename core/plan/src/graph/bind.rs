@@ -148,6 +148,7 @@ fn bind_sink(
             compression: parts.compression,
             projection,
             if_exists: parts.if_exists,
+            refuses_rows: refusing,
         })
     });
     Bound { shape: Some(input), operator, refusing }

@@ -301,6 +301,9 @@ impl SinkDraft<'_> {
     pub fn may_collide(&self, output: &str, kind: Kind) -> bool {
         let joins = self.writes.is_some_and(|writes| writes.join_values && !writes.native_arrays);
         let rule = self.joins.iter().find(|rule| &*rule.field == output);
-        kind == Kind::Array && joins && rule.is_none_or(|rule| rule.on_conflict == JoinConflict::Error)
+        // A column of any type may turn out to hold an array.
+        matches!(kind, Kind::Array | Kind::Any)
+            && joins
+            && rule.is_none_or(|rule| rule.on_conflict == JoinConflict::Error)
     }
 }
