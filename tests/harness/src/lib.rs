@@ -132,6 +132,8 @@ pub struct Command {
     pub cancel: CancelToken,
     /// Seed of execution and dead-letter ids: two runs of one test that may meet need different ones.
     pub seed: u64,
+    /// Bytes the process is said to hold when the run starts; none where a system does not tell.
+    pub resident: Option<u64>,
 }
 
 impl Command {
@@ -146,13 +148,14 @@ impl Command {
             env: Vec::new(),
             cancel: CancelToken::default(),
             seed: 7,
+            resident: None,
         }
     }
 
     /// Runs it in this process.
     pub fn run(self) -> Outcome {
         let (stdout, stderr) = (Captured::default(), Captured::default());
-        let (env, seed) = (self.env.clone(), self.seed);
+        let (env, seed, resident) = (self.env.clone(), self.seed, self.resident);
         let host = Host {
             stdout: Stream::new(stdout.clone()),
             stderr: Stream::new(stderr.clone()),
@@ -164,7 +167,7 @@ impl Command {
             inputs: self.inputs,
             signals: false,
             cancel: self.cancel,
-            resident: Arc::new(|| None),
+            resident: Arc::new(move || resident),
             observe: Arc::new(check_books),
         };
         let exit = clinker_cli::main(self.args, host);
@@ -181,7 +184,11 @@ pub fn clinker(dir: &Path, args: &[&str]) -> Outcome {
 fn check_books(report: &RunReport) {
     let mut rejected = 0;
     for book in &report.books.nodes {
-        assert_eq!(book.rows_in, book.rows_out + book.filtered + book.rejected_total(), "a node does not balance: {book:?}");
+        assert_eq!(
+            book.rows_in,
+            book.rows_out + book.filtered + book.rejected_total(),
+            "a node does not balance: {book:?}"
+        );
         rejected += book.rejected_total();
     }
     assert_eq!(rejected, report.rejected, "every rejected row is one dead letter");

@@ -103,7 +103,9 @@ fn every_function_is_in_the_reference() {
     let mut functions = 0;
     for path in files("core/cxl/src/functions", |name| name.ends_with(".rs")) {
         let text = read(&path);
-        if let Some(name) = text.split("    name: \"").nth(1).and_then(|rest| rest.split('"').next()) {
+        // The file of the shape itself has an empty name.
+        let name = text.split("    name: \"").nth(1).and_then(|rest| rest.split('"').next());
+        if let Some(name) = name.filter(|name| !name.is_empty()) {
             functions += 1;
             assert!(
                 reference.contains(&format!("`{name}`")),
