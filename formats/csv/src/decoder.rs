@@ -102,19 +102,19 @@ impl CsvDecoder {
     }
 
     /// Sorts the rows into those of good form and the others.
-    fn judge(&self, block: &Block, index: &Index) -> (Vec<u32>, Vec<RejectedRow>) {
+    fn judge(&self, block: &Block, index: &Index, valid: bool) -> (Vec<u32>, Vec<RejectedRow>) {
         let (mut accepted, mut rejected) = (Vec::with_capacity(index.rows()), Vec::new());
         let mut place = Place { at: 0, line: block.first_line };
         for row in 0..index.rows() {
             let cells = index.width(row);
             let bytes = index.row(row);
-            let bad = self.framing.charset.first_undecodable(&block.data[bytes.clone()]);
+            let text = &block.data[bytes.clone()];
+            let bad = if valid { None } else { self.framing.charset.first_undecodable(text) };
             if cells == self.width && bad.is_none() {
                 accepted.push(row as u32);
                 continue;
             }
             place.advance(&self.framing, &block.data, bytes.start);
-            let text = &block.data[bytes.clone()];
             let bad = bad.map(|bad| (block.offset + (bytes.start + bad.offset) as u64, &text[bad.offset..][..bad.len]));
             let (code, offset) = match bad {
                 Some((offset, _)) if cells == self.width => ("E420", offset),
@@ -158,10 +158,11 @@ impl Decoder for CsvDecoder {
         let data = block.data.as_slice();
         let index = Index::of(&self.framing, data, block.rows as usize);
         let mut extra = Extra::default();
-        let judged = if index.is_regular(self.width) && self.is_valid(data) {
+        let valid = self.is_valid(data);
+        let judged = if index.is_regular(self.width) && valid {
             None
         } else {
-            Some(self.judge(block, &index)).filter(|(_, rejected)| !rejected.is_empty())
+            Some(self.judge(block, &index, valid)).filter(|(_, rejected)| !rejected.is_empty())
         };
         let columns: Vec<Vec<CellRef>> = match &judged {
             None => {

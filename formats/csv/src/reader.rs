@@ -26,14 +26,24 @@ pub struct CsvReader {
 
 impl ReadFactory for CsvReader {
     fn open(&self, _file: &FileIdentity, input: &mut BlockInput) -> Result<OpenFile, Fault> {
-        while input.window().len() < OPENING_BYTES && input.grow()? {}
+        while input.window().len() < OPENING_BYTES {
+            match input.grow() {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    // It is reported behind the rows that were read.
+                    input.defer(error);
+                    break;
+                }
+            }
+        }
         let first = &input.window()[..input.window().len().min(OPENING_BYTES)];
         let opening = self.spec.encoding.open(first)?;
         input.take(opening.mark);
         let framing = Framing::new(opening.charset, self.spec.delimiter, self.spec.quote);
         let mut cutter = CsvCutter::new(framing, self.spec.max_record_bytes);
         let columns =
-            if self.spec.has_header { self.header(&mut cutter, input)? } else { self.first_row(&mut cutter, input)? };
+            if self.spec.has_header { self.header(&mut cutter, input)? } else { self.first_row(&cutter, input)? };
         let decoder = Arc::new(CsvDecoder::new(framing, columns.len(), self.spec.has_header));
         Ok(OpenFile { columns, named_by_file: self.spec.has_header, cutter: Box::new(cutter), decoder })
     }
@@ -60,7 +70,7 @@ impl CsvReader {
     }
 
     /// Names the columns by position; the first row says how many there are and stays in the input.
-    fn first_row(&self, cutter: &mut CsvCutter, input: &mut BlockInput) -> Result<Vec<Arc<str>>, Fault> {
+    fn first_row(&self, cutter: &CsvCutter, input: &mut BlockInput) -> Result<Vec<Arc<str>>, Fault> {
         let width = match cutter.find(input, ONE_RECORD) {
             Ok(Some(found)) => header::width(&cutter.framing, &input.window()[..found.len]),
             Ok(None) => 0,
@@ -81,7 +91,6 @@ pub struct CsvCutter {
     max_record_bytes: usize,
     next_row: u64,
     next_line: u64,
-    failed: Option<io::Error>,
 }
 
 /// A block that was found at the front of the window.
@@ -108,11 +117,11 @@ impl From<Stop> for Fault {
 
 impl CsvCutter {
     fn new(framing: Framing, max_record_bytes: usize) -> Self {
-        Self { framing, max_record_bytes, next_row: 1, next_line: 1, failed: None }
+        Self { framing, max_record_bytes, next_row: 1, next_line: 1 }
     }
 
     /// Finds the next block without taking it.
-    fn find(&mut self, input: &mut BlockInput, bound: BlockBound) -> Result<Option<Found>, Stop> {
+    fn find(&self, input: &mut BlockInput, bound: BlockBound) -> Result<Option<Found>, Stop> {
         let bound = BlockBound { rows: bound.rows.max(1), bytes: bound.bytes.min(MAX_BLOCK_BYTES) };
         let mut scan = Scan::new(self.framing, bound, self.max_record_bytes);
         loop {
@@ -122,26 +131,30 @@ impl CsvCutter {
                 Progress::End => return self.finish(&scan, input),
                 Progress::TooLong => return self.too_long(&scan, input).map(Some),
             }
-            if let Some(error) = self.failed.take() {
-                return Err(Stop::Input(error));
-            }
             // Beyond its limit no more of a record is held than one unit.
             let room = (self.max_record_bytes + 2 * self.framing.unit).saturating_sub(scan.open_bytes(input));
             if let Err(error) = input.grow_at_most(room.max(1)) {
-                if scan.rows == 0 {
-                    return Err(Stop::Input(error));
-                }
-                // The complete records in front of the failure come first.
-                self.failed = Some(error);
-                return Ok(Some(Found { len: scan.record, rows: scan.rows }));
+                return self.broken(&mut scan, input, error);
             }
         }
+    }
+
+    /// The input failed: the complete records in front of the failure come first.
+    fn broken(&self, scan: &mut Scan, input: &mut BlockInput, error: io::Error) -> Result<Option<Found>, Stop> {
+        let found = match scan.run(input.window(), true) {
+            Progress::Found(found) => found,
+            Progress::TooLong => self.too_long(scan, input)?,
+            Progress::More | Progress::End if scan.rows > 0 => Found { len: scan.record, rows: scan.rows },
+            Progress::More | Progress::End => return Err(Stop::Input(error)),
+        };
+        input.defer(error);
+        Ok(Some(found))
     }
 
     /// The end of the input, behind the last complete row.
     fn finish(&self, scan: &Scan, input: &mut BlockInput) -> Result<Option<Found>, Stop> {
         let len = input.window().len();
-        let cut_off = len % self.framing.unit != 0;
+        let cut_off = !len.is_multiple_of(self.framing.unit);
         if scan.lexer.state() == State::Quoted || cut_off {
             if scan.rows > 0 {
                 return Ok(Some(Found { len: scan.record, rows: scan.rows }));

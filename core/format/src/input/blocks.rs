@@ -104,6 +104,12 @@ impl BlockInput {
         }
     }
 
+    /// Puts a failure back: the next growth reports it again. For a cutter that has complete records in front of it.
+    pub fn defer(&mut self, failure: io::Error) {
+        self.failed = Some(failure);
+        self.ended = false;
+    }
+
     /// Cuts `len` bytes off the front of the window; the result shares memory with the window.
     ///
     /// # Panics

@@ -57,6 +57,9 @@ fn formats_15_3_bytes_in_front_of_a_failure_are_delivered_first() {
     let mut input = BlockInput::new(Box::new(Failing { data: b"0123456789".to_vec(), at: 0 }));
     assert!(input.grow().unwrap());
     assert_eq!(input.window(), b"0123456789");
+    let failure = input.grow().unwrap_err();
+    input.defer(failure);
+    assert!(!input.ended());
     match Fault::from(input.grow().unwrap_err()) {
         Fault::Corruption { code, offset, .. } => assert_eq!((code, offset), ("E421", 10)),
         Fault::Io(error) => panic!("{error}"),

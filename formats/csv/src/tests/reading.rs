@@ -1,6 +1,9 @@
 //! Reading: statements of formats.md 1.6, 1.9 and 2, and troubles seen in the wild.
 
+use std::io::{self, Cursor, Read};
+
 use clinker_format::OptionValue;
+use clinker_format::input::InputFault;
 
 use super::support::*;
 
@@ -323,4 +326,32 @@ fn formats_1_6_marks_that_contradict_are_e402_at_open() {
     let marked = utf16("\u{FEFF}a\n", true);
     assert_eq!(read(&[("encoding", text("utf-16le"))], &marked).fault.unwrap().0, "E402");
     assert_eq!(read(&[], b"\xFF\xFE\0\0a\0\0\0").fault.unwrap().0, "E402");
+}
+
+/// A stream that breaks behind its bytes.
+struct Broken(Cursor<Vec<u8>>);
+
+impl Read for Broken {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(into)? {
+            0 => Err(InputFault { code: "E421", offset: self.0.position(), reason: "cut".into() }.into()),
+            bytes => Ok(bytes),
+        }
+    }
+}
+
+#[test]
+fn formats_15_3_complete_rows_come_before_the_failure_of_the_stream_and_no_other() {
+    for (data, complete) in [("1,2\n3,4\n5,", 2), ("1,2\n3,4\n", 2), ("1,2\r", 1), ("1,2\n\"3", 1), ("1,2", 0), ("", 0)]
+    {
+        let factory = reader(&[NO_HEADER], &["a", "b"]).unwrap();
+        for chunk in [1, 7, 4096] {
+            for rows in [1, 1024] {
+                let broken = Broken(Cursor::new(data.as_bytes().to_vec()));
+                let outcome = read_stream(&*factory, Box::new(broken), Weather { chunk, rows, ..FAIR });
+                assert_eq!(outcome.rows.len(), complete, "{data:?} {chunk}");
+                assert_eq!(outcome.fault, Some(("E421", 0, data.len() as u64)), "{data:?} {chunk}");
+            }
+        }
+    }
 }

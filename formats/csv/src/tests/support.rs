@@ -1,6 +1,6 @@
 //! Running the format as an engine would, in small pieces.
 
-use std::io::{self, Cursor};
+use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 
 use clinker_format::input::BlockInput;
@@ -74,7 +74,15 @@ pub fn reader(
 }
 
 pub fn open(factory: &dyn ReadFactory, data: &[u8], chunk: usize) -> (Result<OpenFile, Fault>, BlockInput) {
-    let mut input = BlockInput::new(Box::new(Cursor::new(data.to_vec()))).with_chunk(chunk);
+    open_reader(factory, Box::new(Cursor::new(data.to_vec())), chunk)
+}
+
+pub fn open_reader(
+    factory: &dyn ReadFactory,
+    reader: Box<dyn Read + Send>,
+    chunk: usize,
+) -> (Result<OpenFile, Fault>, BlockInput) {
+    let mut input = BlockInput::new(reader).with_chunk(chunk);
     let file = FileIdentity { source: "in".into(), shown: "in.csv".into() };
     let opened = factory.open(&file, &mut input);
     (opened, input)
@@ -82,8 +90,13 @@ pub fn open(factory: &dyn ReadFactory, data: &[u8], chunk: usize) -> (Result<Ope
 
 /// Reads a whole file.
 pub fn read_with(factory: &dyn ReadFactory, data: &[u8], weather: Weather) -> Outcome {
+    read_stream(factory, Box::new(Cursor::new(data.to_vec())), weather)
+}
+
+/// Reads a whole stream.
+pub fn read_stream(factory: &dyn ReadFactory, reader: Box<dyn Read + Send>, weather: Weather) -> Outcome {
     let mut outcome = Outcome::default();
-    let (opened, mut input) = open(factory, data, weather.chunk);
+    let (opened, mut input) = open_reader(factory, reader, weather.chunk);
     let mut file = match opened {
         Ok(file) => file,
         Err(fault) => {

@@ -305,3 +305,38 @@ fn formats_2_3_round_trip_reproduces_the_bytes() {
         assert_eq!(as_text(&written(&[], true, &names, &columns)), data);
     }
 }
+
+#[test]
+fn formats_2_3_agrees_with_the_csv_crate() {
+    let mut random = Random(21);
+    let pieces = ["", "x", ",", ";", "\"", "\r", "\n", "\u{E9}", "7", "a rather long text, with a comma", "plain text"];
+    for round in 0..2_000 {
+        let (rows, width) = (1 + random.below(8), 1 + random.below(4));
+        let (crlf, always) = (random.below(2) == 0, random.below(2) == 0);
+        let delimiter = *random.pick(&[&b',', &b';', &b'-']);
+        let cells: Vec<Vec<String>> = (0..rows)
+            .map(|_| (0..width).map(|_| (0..random.below(5)).map(|_| random.pick(&pieces)).collect()).collect())
+            .collect();
+        let numbers: Vec<i64> = (0..rows).map(|_| random.next() as i64 % 1000).collect();
+        let mut plain = Vec::new();
+        let mut writer = csv::WriterBuilder::new()
+            .delimiter(delimiter)
+            .terminator(if crlf { csv::Terminator::CRLF } else { csv::Terminator::Any(b'\n') })
+            .quote_style(if always { csv::QuoteStyle::Always } else { csv::QuoteStyle::Necessary })
+            .from_writer(&mut plain);
+        for (texts, number) in cells.iter().zip(&numbers) {
+            writer.write_record(texts.iter().cloned().chain([number.to_string()])).unwrap();
+        }
+        drop(writer);
+        let mut columns: Vec<Column> =
+            (0..width).map(|at| texts(&cells.iter().map(|row| row[at].as_str()).collect::<Vec<_>>())).collect();
+        columns.push(Column::from_values(Kind::Int, &numbers.iter().map(|at| Value::Int(*at)).collect::<Vec<_>>()));
+        let given = [
+            ("delimiter", text(std::str::from_utf8(&[delimiter]).unwrap())),
+            ("line_ending", text(if crlf { "crlf" } else { "lf" })),
+            ("quoting", text(if always { "always" } else { "necessary" })),
+        ];
+        let names = vec!["n"; width + 1];
+        assert_eq!(as_text(&written(&given, false, &names, &columns)), as_text(&plain), "round {round}");
+    }
+}
