@@ -131,6 +131,9 @@ pub(super) fn statistics(plan: &CompiledPlan, estimates: &[Option<u64>]) -> Opti
 
 pub(super) fn expressions(plan: &CompiledPlan) -> String {
     let mut text = headed("CXL Expressions");
+    if !plan.nodes.iter().any(|node| matches!(node.operator, Operator::Transform(_))) {
+        line!(text, "(none)");
+    }
     for node in &plan.nodes {
         let Operator::Transform(transform) = &node.operator else { continue };
         line!(text, "{}:", display(node));

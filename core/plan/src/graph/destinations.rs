@@ -31,7 +31,7 @@ pub(crate) fn check(
     context: &Context<'_>,
     faults: &mut Faults,
 ) -> Vec<Option<PathTemplate>> {
-    let sources: Vec<Vec<(String, String)>> = (0..drafts.len()).map(|at| sources_above(at, drafts, wiring)).collect();
+    let sources: Vec<Vec<(String, String)>> = tops(wiring).into_iter().map(|top| source_at(top, drafts)).collect();
     let mut claimed: Vec<(String, Span, Destination)> = Vec::new();
     if let Some(file) = dead_letters {
         claim("the dead-letter file".to_string(), &file.path, file.span, &mut claimed, context, faults);
@@ -66,12 +66,19 @@ pub(crate) fn check(
     templates
 }
 
-/// The Sources above a node with the stem of their input path.
-fn sources_above(at: usize, drafts: &[Draft<'_>], wiring: &Wiring) -> Vec<(String, String)> {
-    let mut top = at;
-    while let Some(input) = wiring.inputs[top] {
-        top = input;
+/// The topmost node above each one, along plan order.
+fn tops(wiring: &Wiring) -> Vec<usize> {
+    let mut tops: Vec<usize> = (0..wiring.inputs.len()).collect();
+    for at in &wiring.order {
+        if let Some(input) = wiring.inputs[*at] {
+            tops[*at] = tops[input];
+        }
     }
+    tops
+}
+
+/// The Source at the top, with the stem of its input path.
+fn source_at(top: usize, drafts: &[Draft<'_>]) -> Vec<(String, String)> {
     match &drafts[top].kind {
         Kind::Source(source) => vec![(drafts[top].name.to_string(), source.stem.clone())],
         _ => Vec::new(),

@@ -140,28 +140,38 @@ fn unknown(owner: &str, node: &str, span: Span, drafts: &[Draft<'_>], faults: &m
     faults.push(Fault::new("E004", span, format!("node `{owner}` reads `{node}`, which is no node")).help(help));
 }
 
-/// Reports each cycle once, at the input of its first node, and cuts it there.
+/// Reports each cycle once, at the input of its first-declared node, and cuts it there.
 fn cycles(drafts: &[Draft<'_>], inputs: &mut [Option<usize>], faults: &mut Faults) {
+    // The walk that reached a node first, counted from 1; each node is walked over once.
+    let mut walked = vec![0; drafts.len()];
     for start in 0..drafts.len() {
-        let (mut at, mut path) = (inputs[start], vec![start]);
-        while let Some(node) = at {
-            if node == start {
-                // Written downstream: each node feeds the next one.
-                let names: Vec<&str> =
-                    std::iter::once(start).chain(path.iter().rev().copied()).map(|node| &*drafts[node].name).collect();
-                let span = drafts[start].input.as_ref().map_or(drafts[start].name_span, |(_, span)| *span);
-                let message = format!("the nodes form a cycle: {}", names.join(" -> "));
-                faults.push(Fault::new("E003", span, message).help("break one of the edges"));
-                inputs[start] = None;
-                break;
-            }
-            if path.contains(&node) {
-                break;
-            }
-            path.push(node);
+        let mut at = Some(start);
+        while let Some(node) = at.filter(|node| walked[*node] == 0) {
+            walked[node] = start + 1;
             at = inputs[node];
         }
+        if let Some(met) = at.filter(|node| walked[*node] == start + 1) {
+            cut(met, drafts, inputs, faults);
+        }
     }
+}
+
+/// Reports the cycle that `met` lies on.
+fn cut(met: usize, drafts: &[Draft<'_>], inputs: &mut [Option<usize>], faults: &mut Faults) {
+    let mut upstream = vec![met];
+    while let Some(node) = upstream.last().and_then(|node| inputs[*node]).filter(|node| *node != met) {
+        upstream.push(node);
+    }
+    let first = upstream.iter().copied().min().unwrap_or(met);
+    let place = upstream.iter().position(|node| *node == first).unwrap_or(0);
+    upstream.rotate_left(place);
+    // Written downstream: each node feeds the next one.
+    let nodes = std::iter::once(first).chain(upstream.iter().rev().copied());
+    let names: Vec<&str> = nodes.map(|node| &*drafts[node].name).collect();
+    let span = drafts[first].input.as_ref().map_or(drafts[first].name_span, |(_, span)| *span);
+    let message = format!("the nodes form a cycle: {}", names.join(" -> "));
+    faults.push(Fault::new("E003", span, message).help("break one of the edges"));
+    inputs[first] = None;
 }
 
 /// The reverse of the order in which a depth-first walk finishes the nodes. The walk starts at the nodes in

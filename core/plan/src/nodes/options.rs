@@ -50,7 +50,8 @@ pub(crate) fn format(name: &Node, direction: Direction, faults: &mut Faults) -> 
     None
 }
 
-/// Reads an `options:` map against a format's specifications. `None` when something was wrong.
+/// Reads an `options:` map against a format's specifications: the options that are right, so that the format can check
+/// them even beside wrong ones. `None` when it is no map.
 pub(crate) fn options(
     node: Option<&Node>,
     format: &str,
@@ -64,10 +65,8 @@ pub(crate) fn options(
         faults.error("E000", node.span, format!("`options` must be a map; it is {}", node.word()));
         return None;
     };
-    let mut complete = true;
     for entry in entries {
         let Some(spec) = specs.iter().find(|spec| spec.key == &*entry.key) else {
-            complete = false;
             if later.contains(&&*entry.key) {
                 decode::unavailable(&format!("`{}`", entry.key), "`options`", entry.key_span, faults);
                 continue;
@@ -82,12 +81,11 @@ pub(crate) fn options(
             faults.push(Fault::new("E000", entry.key_span, message).help(help));
             continue;
         };
-        match value(&entry.value, spec, faults) {
-            Some(value) => options.set(spec.key, value),
-            None => complete = false,
+        if let Some(value) = value(&entry.value, spec, faults) {
+            options.set(spec.key, value);
         }
     }
-    complete.then_some(options)
+    Some(options)
 }
 
 fn value(node: &Node, spec: &OptionSpec, faults: &mut Faults) -> Option<OptionValue> {

@@ -78,6 +78,10 @@ fn e002_a_node_that_reads_itself() {
 fn e003_a_cycle_prints_its_path() {
     let text = chain("a t<u u<t out1<a").replacen("input: u", "input: ‹u", 1);
     expect(&text, &[("E003", "t -> u -> t")]);
+    // Reached from below, and two of them.
+    let text = chain("a x<c b<d c<b d<c p<q q<p out1<x out2<a");
+    let text = text.replacen("input: d", "input: ‹d", 1).replacen("input: q", "input: ‹q", 1);
+    expect(&text, &[("E003", "b -> c -> d -> b"), ("E003", "p -> q -> p")]);
 }
 
 #[test]

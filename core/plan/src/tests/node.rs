@@ -160,6 +160,7 @@ fn formats_1_1_options_are_strict() {
     expect(&with("options: { ends: ‹cr }"), &[("E000", "`lf` or `crlf`")]);
     expect(&with("options: { digits: ‹12 }"), &[("E403", "1 to 9")]);
     expect(&with("options: ‹[]"), &[("E000", "must be a map")]);
+    expect(&with("options: { ‹mork: x, mark: ‹ab }"), &[("E000", "`mark`"), ("E401", "one byte")]);
     plan(&with("options: { most: 5MB, digits: 3, ends: crlf, strict: false }"));
 }
 
