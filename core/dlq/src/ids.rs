@@ -48,6 +48,12 @@ impl IdSource {
         Self { state: seed, milliseconds: 0, tail: 0 }
     }
 
+    /// Another source of ids, for other things than dead letters; this one does not notice.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self::seeded(self.state.rotate_left(32) ^ 0x6A09_E667_F3BC_C908)
+    }
+
     /// SplitMix64: a small generator whose whole state is one number.
     fn random_word(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);

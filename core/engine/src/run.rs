@@ -56,7 +56,7 @@ pub struct RunReport {
 /// What ended the run, with its exit code.
 pub fn run(plan: &CompiledPlan, mut envelope: RunEnvelope) -> Result<RunReport, RunError> {
     check_baseline(plan, envelope.resident)?;
-    let sources = discover(plan, &mut envelope)?;
+    let sources = discover(plan, &envelope)?;
     let runtime = Runtime::new(plan, &envelope, Arc::clone(&sources))?;
     let preview = envelope.preview.take();
     let destinations = Destinations {
@@ -173,8 +173,9 @@ fn applier<'p>(
 }
 
 /// Finds the files of every Source, in plan order.
-fn discover(plan: &CompiledPlan, envelope: &mut RunEnvelope) -> Result<Arc<[SourceContext]>, RunError> {
+fn discover(plan: &CompiledPlan, envelope: &RunEnvelope) -> Result<Arc<[SourceContext]>, RunError> {
     let mut contexts = Vec::new();
+    let mut ids = envelope.ids.fork();
     let mut total = 0;
     for node in &plan.nodes {
         let Operator::Source(source) = &node.operator else { continue };
@@ -182,7 +183,7 @@ fn discover(plan: &CompiledPlan, envelope: &mut RunEnvelope) -> Result<Arc<[Sour
         total += found.iter().map(|(_, size)| size).sum::<u64>();
         contexts.push(SourceContext {
             name: Arc::clone(&node.name),
-            batch: envelope.ids.next(envelope.start_time).to_string().into(),
+            batch: ids.next(envelope.start_time).to_string().into(),
             ingestion: envelope.clock.now(),
             files: found.into_iter().map(|(file, _)| file).collect(),
         });
