@@ -12,6 +12,9 @@ use crate::join::{self, Refusal};
 use crate::quoting::Quoting;
 use crate::spec::WriterSpec;
 
+/// What a cell is expected to take, for the first allocation.
+const CELL_BYTES: usize = 8;
+
 /// Encodes rows. Shared by all threads.
 pub struct CsvEncoder {
     charset: Charset,
@@ -176,6 +179,7 @@ impl CsvEncoder {
         A: FnMut(&Cells<'_>, usize, &mut Vec<u8>) -> Result<(), Box<Refusal>>,
     {
         out.ends.reserve(rows.rows);
+        out.bytes.reserve(rows.rows * columns.len() * CELL_BYTES);
         for row in 0..rows.rows {
             let start = out.bytes.len();
             let mut refused = None;

@@ -25,10 +25,9 @@ impl Index {
         let mut builder = Builder {
             framing,
             data,
-            ends: Vec::with_capacity(data.len() / 8 + STEP),
-            count: 0,
-            starts: Vec::with_capacity(expected_rows + 1),
-            cells: Vec::with_capacity(expected_rows + 1),
+            ends: Slots::with_capacity(data.len() / 8),
+            starts: Slots::with_capacity(expected_rows),
+            cells: Slots::with_capacity(expected_rows),
             open: 0,
             open_quoted: false,
         };
@@ -85,13 +84,57 @@ impl Index {
     }
 }
 
+/// Numbers that are appended in groups of up to 64, without a check for each.
+struct Slots {
+    items: Vec<u32>,
+    count: usize,
+}
+
+impl Slots {
+    fn with_capacity(expected: usize) -> Self {
+        Self { items: vec![0; expected + STEP], count: 0 }
+    }
+
+    /// Room for the numbers of one step.
+    #[inline]
+    fn room(&mut self) -> &mut [u32; STEP] {
+        if self.items.len() < self.count + STEP {
+            self.items.resize(2 * self.items.len() + STEP, 0);
+        }
+        (&mut self.items[self.count..self.count + STEP]).try_into().expect("a step has this many slots")
+    }
+
+    /// Appends a number for each set bit. The first `usual` ones are written whether there are so many or not, since a
+    /// branch on how many there are could not be foretold.
+    #[inline]
+    fn append(&mut self, usual: usize, bits: u64, number: impl Fn(u64) -> u32) {
+        let room = self.room();
+        let mut rest = bits;
+        for slot in &mut room[..usual] {
+            *slot = number(rest);
+            rest &= rest.wrapping_sub(1);
+        }
+        let mut slot = usual;
+        while rest != 0 {
+            room[slot % STEP] = number(rest);
+            slot += 1;
+            rest &= rest - 1;
+        }
+        self.count += bits.count_ones() as usize;
+    }
+
+    fn finish(mut self) -> Vec<u32> {
+        self.items.truncate(self.count);
+        self.items
+    }
+}
+
 struct Builder<'a> {
     framing: &'a Framing,
     data: &'a [u8],
-    ends: Vec<u32>,
-    count: usize,
-    starts: Vec<u32>,
-    cells: Vec<u32>,
+    ends: Slots,
+    starts: Slots,
+    cells: Slots,
     /// Where the open cell begins.
     open: usize,
     /// Whether it begins with a quote that stood in an earlier step.
@@ -101,58 +144,29 @@ struct Builder<'a> {
 impl Builder<'_> {
     #[inline]
     fn place(&mut self, base: usize, marks: Marks) {
-        let mut starts = marks.row_starts;
         let structure = marks.delimiters | marks.row_ends;
-        let before = self.count;
-        let mut row_ends = marks.row_ends;
-        while row_ends != 0 {
-            let upto = row_ends ^ (row_ends - 1);
-            self.cells.push((before + (structure & upto).count_ones() as usize) as u32);
-            row_ends &= row_ends - 1;
-        }
-        while starts != 0 {
-            self.starts.push(base as u32 + starts.trailing_zeros());
-            starts &= starts - 1;
-        }
+        let before = self.ends.count as u32;
+        // Of a row's end: the cells that end up to it.
+        self.cells.append(1, marks.row_ends, |rest| before + (structure & (rest ^ rest.wrapping_sub(1))).count_ones());
+        let base_position = base as u32;
+        self.starts.append(1, marks.row_starts, |rest| base_position + rest.trailing_zeros());
         if marks.quotes || self.open_quoted {
             self.place_quoted(base, marks);
-            return;
+        } else {
+            self.ends.append(8, structure, |rest| base_position + rest.trailing_zeros());
+            self.leave_open(base, marks);
         }
-        self.place_ends(base, structure);
-        self.leave_open(base, marks);
-    }
-
-    /// Appends the ends of cells none of which begins with a quote.
-    #[inline]
-    fn place_ends(&mut self, base: usize, structure: u64) {
-        if self.ends.len() < self.count + STEP {
-            self.ends.resize((self.count + STEP).max(self.ends.capacity()), 0);
-        }
-        let slots: &mut [u32; STEP] =
-            (&mut self.ends[self.count..self.count + STEP]).try_into().expect("a step has this many slots");
-        let mut rest = structure;
-        let mut slot = 0;
-        while rest != 0 {
-            slots[slot % STEP] = base as u32 + rest.trailing_zeros();
-            slot += 1;
-            rest &= rest - 1;
-        }
-        self.count += slot;
     }
 
     /// Appends the ends of cells and looks at how each begins.
     fn place_quoted(&mut self, base: usize, marks: Marks) {
-        if self.ends.len() < self.count + STEP {
-            self.ends.resize((self.count + STEP).max(self.ends.capacity()), 0);
-        }
         let mut rest = marks.delimiters | marks.terminators;
         while rest != 0 {
             let bit = rest & rest.wrapping_neg();
             let at = base + rest.trailing_zeros() as usize;
             if marks.terminators & bit == 0 || marks.row_ends & bit != 0 {
                 let quoted = if self.begins_quoted(self.open) { QUOTED } else { 0 };
-                self.ends[self.count] = at as u32 | quoted;
-                self.count += 1;
+                self.ends.append(1, 1, |_| at as u32 | quoted);
             }
             self.open = at + self.framing.unit;
             rest &= rest - 1;
@@ -173,14 +187,14 @@ impl Builder<'_> {
         at < self.data.len() && self.framing.class(self.data, at) == Class::Quote
     }
 
-    fn finish(mut self, state: State) -> Index {
-        self.ends.truncate(self.count);
+    fn finish(self, state: State) -> Index {
+        let quoted = if self.begins_quoted(self.open) { QUOTED } else { 0 };
+        let (mut ends, mut cells) = (self.ends.finish(), self.cells.finish());
         if state != State::RowStart {
             // The last row has no terminator.
-            let quoted = if self.begins_quoted(self.open) { QUOTED } else { 0 };
-            self.ends.push(self.data.len() as u32 | quoted);
-            self.cells.push(self.ends.len() as u32);
+            ends.push(self.data.len() as u32 | quoted);
+            cells.push(ends.len() as u32);
         }
-        Index { ends: self.ends, starts: self.starts, cells: self.cells }
+        Index { ends, starts: self.starts.finish(), cells }
     }
 }
