@@ -33,7 +33,7 @@ pub struct CompileRequest {
     pub env: Box<Lookup>,
     /// `--memory-limit`.
     pub memory_limit: Option<String>,
-    /// Start of the run, in nanoseconds since 1970-01-01T00:00:00 UTC. Nothing in the plan depends on it.
+    /// Start of the run, in nanoseconds since 1970-01-01T00:00:00 UTC: what `{timestamp}` is checked with.
     pub now: i128,
 }
 
@@ -76,6 +76,7 @@ fn assemble(document: &Document, request: &CompileRequest, faults: &mut Faults) 
     let settings = root.settings;
     let mut context = Context {
         base: base(request),
+        now: request.now,
         allow_absolute: request.allow_absolute_paths,
         date_formats: settings.date_formats,
         vars: &settings.vars,

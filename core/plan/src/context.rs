@@ -9,6 +9,8 @@ use clinker_record::{Kind, Type, Value};
 pub(crate) struct Context<'a> {
     /// The base directory, absolute.
     pub base: PathBuf,
+    /// Start of the run, in nanoseconds since 1970-01-01T00:00:00 UTC.
+    pub now: i128,
     /// Whether absolute paths are allowed.
     pub allow_absolute: bool,
     /// `pipeline.date_formats`.

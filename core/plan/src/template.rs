@@ -54,6 +54,9 @@ pub struct RenderContext<'a> {
     pub source_path: Option<&'a str>,
 }
 
+/// A Source above a Sink: its name, and the stem of its input path if it reads one.
+pub(crate) type SourceAbove = (String, Option<String>);
+
 /// What `{source_file}` and `{source_path}` give for records without a single file.
 const MERGED: &str = "<merged>";
 
@@ -111,8 +114,8 @@ impl PathTemplate {
         })
     }
 
-    /// Gives `{source_name}` its value: `sources` are the Sources above the Sink with the stem of their input path.
-    pub(crate) fn bind_sources(&mut self, sources: &[(String, String)]) -> Result<(), String> {
+    /// Gives `{source_name}` its value: `sources` are the Sources above the Sink.
+    pub(crate) fn bind_sources(&mut self, sources: &[SourceAbove]) -> Result<(), String> {
         for part in &mut self.parts {
             let Part::Token { token, .. } = part else { continue };
             let (Token::SourceName(node) | Token::SourceFile(node) | Token::SourcePath(node)) = token else { continue };
@@ -130,7 +133,11 @@ impl PathTemplate {
                     return Err("`{source_name}` needs exactly one Source above the Sink; write `{source_name:NODE}`"
                         .to_string());
                 }
-                *token = Token::Fixed(found.map(|(_, stem)| stem.clone()).unwrap_or_default());
+                let (source, stem) = found.ok_or("`{source_name}` has no Source above it")?;
+                let stem = stem.clone().ok_or_else(|| {
+                    format!("`{{source_name}}` needs one input path, and `{source}` may read several; write a name")
+                })?;
+                *token = Token::Fixed(stem);
             }
         }
         Ok(())
@@ -301,7 +308,7 @@ mod tests {
 
     fn render(template: &str, context: RenderContext<'_>) -> Result<String, String> {
         let mut template = PathTemplate::parse(template, false)?;
-        template.bind_sources(&[("orders".to_string(), "may".to_string())])?;
+        template.bind_sources(&[("orders".to_string(), Some("may".to_string()))])?;
         template.render(&context)
     }
 

@@ -26,6 +26,7 @@ pub fn explain_text(plan: &CompiledPlan, settings: &ExplainSettings) -> String {
     sections.push(sections::memory(plan, settings));
     sections.push(sections::topology(plan));
     sections.extend(sections::dead_letters(plan));
+    sections.push(sections::staging());
     sections.join("\n")
 }
 

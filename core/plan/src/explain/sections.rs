@@ -236,3 +236,10 @@ pub(super) fn dead_letters(plan: &CompiledPlan) -> Option<String> {
     line!(text, "    columns: {}", columns.join(", "));
     Some(text)
 }
+
+/// Input files are never copied before they are read.
+pub(super) fn staging() -> String {
+    let mut text = headed("Staging Plan");
+    line!(text, "Staging is off: every source reads its files in place.");
+    text
+}

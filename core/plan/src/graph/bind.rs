@@ -170,6 +170,10 @@ fn arrays(name: &str, sink: &SinkDraft<'_>, input: &Shape, projection: &crate::P
     if writes.join_values || writes.native_arrays {
         return;
     }
+    for column in sink.choice.layout.iter().filter(|column| column.multiple) {
+        let message = format!("sink `{name}`: column `{}` is `multiple`, which its format cannot write", column.name);
+        faults.push(Fault::new("E359", column.span, message).help("leave `multiple` out"));
+    }
     let schema = input.schema();
     for column in &projection.columns {
         let crate::ProjectedFrom::Column(at) = column.from else { continue };

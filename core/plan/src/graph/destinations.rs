@@ -9,9 +9,9 @@ use crate::faults::{Fault, Faults};
 use crate::graph::Wiring;
 use crate::nodes::{Draft, Kind};
 use crate::paths::{self, Destination};
-use crate::template::RenderContext;
+use crate::template::{RenderContext, SourceAbove};
 
-/// Values that no two Sinks get differently: templates that differ in them alone are told apart at run time.
+/// Values of a run that every Sink gets alike: equal templates give equal paths.
 const ANY_RUN: RenderContext<'static> = RenderContext {
     channel: None,
     pipeline_hash: &[0; 32],
@@ -31,7 +31,7 @@ pub(crate) fn check(
     context: &Context<'_>,
     faults: &mut Faults,
 ) -> Vec<Option<PathTemplate>> {
-    let sources: Vec<Vec<(String, String)>> = tops(wiring).into_iter().map(|top| source_at(top, drafts)).collect();
+    let sources: Vec<Vec<SourceAbove>> = tops(wiring).into_iter().map(|top| source_at(top, drafts)).collect();
     let mut claimed: Vec<(String, Span, Destination)> = Vec::new();
     if let Some(file) = dead_letters {
         claim("the dead-letter file".to_string(), &file.path, file.span, &mut claimed, context, faults);
@@ -56,7 +56,7 @@ pub(crate) fn check(
             }
         });
         if let Some((template, span)) = &bound {
-            match template.render(&ANY_RUN) {
+            match template.render(&RenderContext { start_time: context.now, ..ANY_RUN }) {
                 Ok(path) => claim(format!("sink `{}`", draft.name), &path, *span, &mut claimed, context, faults),
                 Err(message) => faults.error("E-SEC-001", *span, format!("sink `{}`: {message}", draft.name)),
             }
@@ -78,7 +78,7 @@ fn tops(wiring: &Wiring) -> Vec<usize> {
 }
 
 /// The Source at the top, with the stem of its input path.
-fn source_at(top: usize, drafts: &[Draft<'_>]) -> Vec<(String, String)> {
+fn source_at(top: usize, drafts: &[Draft<'_>]) -> Vec<SourceAbove> {
     match &drafts[top].kind {
         Kind::Source(source) => vec![(drafts[top].name.to_string(), source.stem.clone())],
         _ => Vec::new(),

@@ -65,11 +65,13 @@ pub(crate) fn read(
     fine.then_some(selection)
 }
 
-/// The stem of the input path: of the one file, or of the pattern.
-pub(crate) fn stem(fields: &Fields<'_>) -> String {
-    let one = ["path", "glob", "regex"].into_iter().find_map(|key| fields.text(key));
-    let first = || fields.items("paths").and_then(|items| items.first()).and_then(|item| item.text());
-    one.or_else(first).map(|path| paths::stem(path).to_string()).unwrap_or_default()
+/// The stem of the input path, of a Source that reads one.
+pub(crate) fn stem(fields: &Fields<'_>) -> Option<String> {
+    let listed = || match fields.items("paths") {
+        Some([one]) => one.text(),
+        _ => None,
+    };
+    fields.text("path").or_else(listed).map(|path| paths::stem(path).to_string())
 }
 
 fn contained(name: &str, node: &Node, context: &Context<'_>, faults: &mut Faults) -> bool {

@@ -23,8 +23,8 @@ pub(crate) struct SourceDraft {
     pub columns: Option<Vec<ColumnDraft>>,
     /// Whether records may carry undeclared fields.
     pub widened: bool,
-    /// Stem of the input path, for `{source_name}`.
-    pub stem: String,
+    /// Stem of the input path, for `{source_name}`; none for a Source that may read several.
+    pub stem: Option<String>,
     /// Everything a reader needs, when nothing is wrong.
     pub parts: Option<SourceParts>,
 }
@@ -60,8 +60,8 @@ const CONFIG: &[Key] = &[
     optional("on_unmapped", Shape::Map, "what happens to undeclared fields"),
     optional("split_values", Shape::List, "cells that hold several values"),
     later("correlation_key", &[]),
-    later("sort_order", &[]),
-    later("on_unsorted", &[]),
+    optional("sort_order", Shape::List, "declared order of each file"),
+    optional("on_unsorted", Shape::Word(&["warn", "error"]), "what a file out of order means"),
     later("watermark", &[]),
     later("envelope", &[]),
     later("dlq_granularity", &["record"]),
@@ -74,7 +74,8 @@ const CONFIG: &[Key] = &[
 /// Reads the `config` of a Source.
 pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults: &mut Faults) -> Option<SourceDraft> {
     let fields = decode::fields(config, "a source's `config`", CONFIG, faults)?;
-    transport(&fields, faults);
+    let from_files = from_files(&fields, faults);
+    declared_order(&fields, faults);
     let format = fields.node("type").and_then(|node| options::format(node, Direction::Read, faults));
     let columns = match fields.node("schema") {
         Some(node) => columns::schema(node, context, faults),
@@ -85,7 +86,7 @@ pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults:
         }
     };
     let on_unmapped = on_unmapped(&fields, faults);
-    let files = selection::read(name, &fields, context, faults);
+    let files = if from_files { selection::read(name, &fields, context, faults) } else { None };
     let compression = compression(&fields, faults);
     let reads = format.and_then(|format| format.descriptor().read.as_ref());
     let bound = match (format, reads) {
@@ -130,15 +131,41 @@ fn undeclared(reads: &ReadCapabilities) -> bool {
     reads.undeclared_fields
 }
 
-fn transport(fields: &Fields<'_>, faults: &mut Faults) {
-    let Some(node) = fields.node("transport") else { return };
+/// Whether bytes come from files. Another transport is refused.
+fn from_files(fields: &Fields<'_>, faults: &mut Faults) -> bool {
+    let Some(node) = fields.node("transport") else { return true };
+    let kind = node.get("kind").and_then(|entry| entry.value.text());
     match &node.kind {
-        NodeKind::Map(_) => decode::unavailable("a transport other than `file`", "a source", node.span, faults),
-        _ if node.text().is_some_and(|text| &**text == "file") => {}
+        NodeKind::Map(_) if kind.is_some_and(|kind| &**kind == "rest") => {
+            let fault = Fault::new("E223", node.span, "`transport: { kind: rest }` is not built into this version");
+            faults.push(fault.help("read files: leave `transport` out"));
+            for entry in ["path", "paths", "glob", "regex"].into_iter().filter_map(|key| fields.entry(key)) {
+                let message = format!("`{}` names files, which a `rest` source does not read", entry.key);
+                faults.push(Fault::new("E219", entry.key_span, message).help("remove it"));
+            }
+            false
+        }
+        _ if node.text().is_some_and(|text| &**text == "file") => true,
         _ => {
             let message = "`transport` must be `file`, or a map with `kind: rest`";
             faults.error("E000", node.span, message);
+            true
         }
+    }
+}
+
+/// Declared order of the files: checked as far as that is possible without acting on it.
+fn declared_order(fields: &Fields<'_>, faults: &mut Faults) {
+    match (fields.entry("sort_order"), fields.entry("on_unsorted")) {
+        (None, Some(policy)) => {
+            let fault = Fault::new("E366", policy.key_span, "`on_unsorted` needs `sort_order`");
+            faults.push(fault.help("add `sort_order`, or leave `on_unsorted` out"));
+        }
+        (Some(order), _) if matches!(&order.value.kind, NodeKind::List(items) if items.is_empty()) => {
+            faults.error("E366", order.value.span, "`sort_order` lists no field");
+        }
+        (Some(order), _) => decode::unavailable("`sort_order`", "a source's `config`", order.key_span, faults),
+        (None, None) => {}
     }
 }
 

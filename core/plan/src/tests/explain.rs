@@ -34,7 +34,8 @@ fn eng_16_1_sections_come_in_order() {
             "Type Annotations",
             "Memory Budget",
             "DAG Topology",
-            "Dead-Letter Output"
+            "Dead-Letter Output",
+            "Staging Plan"
         ]
     );
     for part in [

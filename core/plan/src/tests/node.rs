@@ -215,6 +215,19 @@ fn e360_array_paths_are_gone() {
 }
 
 #[test]
+fn e223_e219_no_network_source() {
+    let text = with("transport: ‹{ kind: rest }").replace("      path: in", "      ‹path: in");
+    expect(&text, &[("E219", "`path` names files"), ("E223", "not built into this version")]);
+    expect(&text.replace("      ‹path: in/orders.toy\n", ""), &[("E223", "read files")]);
+}
+
+#[test]
+fn e366_declared_order_that_cannot_be() {
+    expect(&with("‹on_unsorted: error"), &[("E366", "needs `sort_order`")]);
+    expect(&with("sort_order: ‹[]"), &[("E366", "lists no field")]);
+}
+
+#[test]
 fn nodes_2_1_source_keys_that_are_not_built() {
     for key in [
         "correlation_key: id",
@@ -229,7 +242,6 @@ fn nodes_2_1_source_keys_that_are_not_built() {
         let name = key.split(':').next().expect("a key");
         expect(&with(&format!("‹{key}")), &[("E000", &format!("`{name}` of a source's `config` is not available"))]);
     }
-    expect(&with("transport: ‹{ kind: rest }"), &[("E000", "a transport other than `file`")]);
     expect(&with("transport: ‹ftp"), &[("E000", "`file`, or a map with `kind: rest`")]);
     plan(&with("dlq_granularity: record\n      split_to_rows: []\n      transport: file"));
 }

@@ -1,7 +1,5 @@
 //! Sinks.
 
-use clinker_format::JoinConflict;
-
 use super::*;
 use crate::{IfExists, ProjectedFrom, WidenedColumns};
 
@@ -80,6 +78,9 @@ fn pipeline_8_4_templates_bind_their_source() {
     let plan = plan(&feed("path: out.toy", "path: \"{source_name}_{channel:a:b}.toy\""));
     assert_eq!(sink(&plan).path.planned(&plan.pipeline_hash), "orders_.toy");
     expect(&feed("path: out.toy", "path: ‹\"{source_name:price}.toy\""), &[("E000", "no Source above this Sink")]);
+    let several =
+        feed("path: in/orders.toy", "glob: \"in/*.toy\"").replace("path: out.toy", "path: ‹\"{source_name}.toy\"");
+    expect(&several, &[("E000", "needs one input path")]);
     expect(&feed("path: out.toy", "path: ‹\"{sorce_name}.toy\""), &[("E000", "did you mean `source_name`?")]);
     assert!(sink(&self::plan(&feed("path: out.toy", "path: \"o/{source_file}.toy\""))).path.per_source_file());
 }
@@ -126,7 +127,6 @@ fn e362_join_values() {
     plan(&join("{ field: note, delimiter: ab, on_conflict: encode_json }"));
     let text = with("join_values: ‹[ note ]").replace("name: out, type: toy", "name: out, type: plain");
     expect(&text, &[("E362", "does not read `join_values`")]);
-    assert_eq!(JoinConflict::Error, JoinConflict::Error);
 }
 
 #[test]
@@ -136,6 +136,9 @@ fn e359_lists_need_a_format_that_writes_them() {
         .replace("config: { name: out, type: toy", "config: ‹{ name: out, type: plain");
     expect(&text, &[("E359", "column `note` holds several values")]);
     plan(&text.replace('‹', "").replace("path: out.toy", "path: out.toy, exclude: [note]"));
+    let text = with("schema: [ ‹{ name: total, type: int, multiple: true } ]")
+        .replace("name: out, type: toy", "name: out, type: plain");
+    expect(&text, &[("E359", "is `multiple`")]);
 }
 
 #[test]
