@@ -132,7 +132,10 @@ fn accept(entry: &Entry, key: &Key, what: &str, faults: &mut Faults) -> bool {
         Need::Required | Need::Optional => match misfit(&entry.value, key.shape) {
             None => true,
             Some(wanted) => {
-                let found = entry.value.word();
+                let found = match (key.shape, entry.value.text()) {
+                    (Shape::Word(_), Some(_)) => format!("`{}`", faults.place().shown(&entry.value)),
+                    _ => entry.value.word().to_string(),
+                };
                 let message = format!("`{}` of {what} must be {wanted}; it is {found}", key.name);
                 let mut fault = Fault::new("E000", entry.value.span, message);
                 if matches!(key.shape, Shape::Text) && entry.value.core().is_some_and(|core| core != Core::Null) {

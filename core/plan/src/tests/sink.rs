@@ -68,7 +68,7 @@ fn operations_15_3_if_exists() {
         sink(&plan(&with("if_exists: unique_suffix, unique_suffix_width: 3"))).if_exists,
         IfExists::UniqueSuffix { width: 3 }
     );
-    expect(&with("if_exists: ‹eror"), &[("E000", "did you mean `error`?")]);
+    expect(&with("if_exists: ‹eror"), &[("E000", "it is `eror` did you mean `error`?")]);
     expect(&with("unique_suffix_width: ‹3"), &[("E000", "needs `if_exists: unique_suffix`")]);
     expect(&feed("path: out.toy", "path: ‹\"out{n}.toy\""), &[("E000", "needs `if_exists: unique_suffix`")]);
 }
