@@ -62,7 +62,7 @@ fn cut(factory: &dyn ReadFactory, bytes: &[u8]) -> Result<(OpenFile, Vec<Block>,
     let start = now();
     // Blocks are dropped at once, so that their memory is used again.
     while file.cutter.cut(&mut input, BOUND).map_err(failed)?.is_some() {}
-    let whole = (now() - start);
+    let whole = now() - start;
     let mut input = BlockInput::new(Box::new(Cursor::new(bytes.to_vec())));
     let start = now();
     while input.grow()? {
@@ -89,7 +89,7 @@ fn encode(decoder: &dyn Decoder, encoder: &dyn Encoder, names: &[Arc<str>], bloc
         let mut encoded = Encoded::default();
         let start = now();
         encoder.encode(&OutputRows { names, columns: &columns, rows: decoded.rows }, &mut encoded);
-        seconds += (now() - start);
+        seconds += now() - start;
         written += encoded.bytes.len();
     }
     (written, seconds)

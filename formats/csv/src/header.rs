@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clinker_format::{Block, Fault};
 
-use crate::framing::{Class, Framing};
+use crate::framing::Framing;
 use crate::index::Index;
 
 /// The names in the header row, the only row of `block`.
@@ -54,7 +54,6 @@ fn name(framing: &Framing, data: &[u8], index: &Index, cell: usize) -> Arc<str> 
     let mut text = Vec::new();
     // The row was checked as a whole; its cells are whole units of it.
     framing.charset.decode(bytes, &mut text).expect("cells of a row that decodes decode");
-    debug_assert!(!quoted || framing.class(data, start) == Class::Quote);
     String::from_utf8(text).expect("decoding gives text").into()
 }
 

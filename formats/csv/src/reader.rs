@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use clinker_format::charset::{Charset, OPENING_BYTES};
+use clinker_format::charset::OPENING_BYTES;
 use clinker_format::input::BlockInput;
 use clinker_format::{Block, BlockBound, Cutter, Fault, FileIdentity, OpenFile, ReadFactory};
 
@@ -132,7 +132,8 @@ impl CsvCutter {
                 Progress::TooLong => return self.too_long(&scan, input).map(Some),
             }
             // Beyond its limit no more of a record is held than one unit.
-            let room = (self.max_record_bytes + 2 * self.framing.unit).saturating_sub(scan.open_bytes(input));
+            let room =
+                (self.max_record_bytes + 2 * self.framing.unit).saturating_sub(input.window().len() - scan.record);
             if let Err(error) = input.grow_at_most(room.max(1)) {
                 return self.broken(&mut scan, input, error);
             }
@@ -275,20 +276,15 @@ impl Scan {
         Self { lexer: Lexer::new(framing), framing, bound, limit, at: 0, rows: 0, record: 0, reached: None }
     }
 
-    /// Bytes of the open record that are held.
-    fn open_bytes(&self, input: &BlockInput) -> usize {
-        input.window().len() - self.record
-    }
-
     fn run(&mut self, window: &[u8], ended: bool) -> Progress {
         while self.reached.is_none() {
             let rest = &window[self.at..];
             let (marks, len) = if let Some(step) = rest.first_chunk::<STEP>() {
                 (self.lexer.step(step), STEP)
             } else {
-                // Bytes are scanned unit by unit only when no full step of them will follow.
+                // Less than a step is scanned only when no more will follow, or when its record is too long already.
                 let whole = rest.len() - rest.len() % self.framing.unit;
-                if whole == 0 || (!ended && self.limit >= self.open_after(window.len())) {
+                if whole == 0 || (!ended && window.len() - self.record <= self.limit) {
                     return if ended { Progress::End } else { Progress::More };
                 }
                 (self.lexer.step_exact(&rest[..whole]), whole)
@@ -298,10 +294,6 @@ impl Scan {
             }
         }
         self.cut_behind(window, ended)
-    }
-
-    fn open_after(&self, len: usize) -> usize {
-        len - self.record
     }
 
     /// Counts the rows of a step; `true` when the record at [`Scan::record`] is too long.
@@ -364,9 +356,4 @@ impl Scan {
         }
         Progress::Found(Found { len, rows: self.rows })
     }
-}
-
-/// Whether a character set can be read by this format.
-pub fn accepts(charset: Charset) -> bool {
-    charset != Charset::UsAscii
 }

@@ -1,9 +1,7 @@
 //! The options of both directions and their checks.
 
-use clinker_format::charset::Encoding;
+use clinker_format::charset::{Charset, Encoding};
 use clinker_format::{Descriptor, OptionFault, OptionKind, OptionSpec, Options, ReadCapabilities, WriteCapabilities};
-
-use crate::reader;
 
 /// The largest `max_record_bytes`: positions inside a block take 31 bits.
 const MAX_RECORD_BYTES: u64 = 512 << 20;
@@ -194,7 +192,8 @@ fn one_byte(options: &Options, key: &'static str, default: u8, faults: &mut Vec<
 fn encoding(options: &Options, faults: &mut Vec<OptionFault>) -> Encoding {
     let name = options.text("encoding").unwrap_or("utf-8");
     match Encoding::parse(name) {
-        Some(Encoding::Known(charset)) if !reader::accepts(charset) => {}
+        // ASCII is utf-8 already.
+        Some(Encoding::Known(Charset::UsAscii)) => {}
         Some(encoding) => return encoding,
         None => {}
     }

@@ -1,6 +1,7 @@
 //! Differential tests: the format against the oracle and against the `csv` crate, on seeded small inputs.
 
 use clinker_format::OptionValue;
+use clinker_format::charset::Charset;
 
 use super::oracle;
 use super::support::*;
@@ -213,6 +214,38 @@ fn formats_15_10_long_inputs_agree_with_the_oracle() {
             found.rejected.iter_mut().for_each(|rejected| rejected.reason.clear());
             found.reason.clear();
             assert_eq!(found, expected);
+        }
+    }
+}
+
+#[test]
+fn formats_1_6_every_encoding_gives_the_rows_that_utf_8_gives() {
+    let bind =
+        |encoding| reader(&[("has_header", OptionValue::Bool(false)), ("encoding", text(encoding))], &["a", "b"]);
+    let mut random = Random(5);
+    let mut compared = 0;
+    while compared < 3_000 {
+        let Ok(content) = String::from_utf8(input(&mut random)) else { continue };
+        if content.starts_with('\u{FEFF}') {
+            continue;
+        }
+        compared += 1;
+        let plain = read_with(&*bind("utf-8").unwrap(), content.as_bytes(), FAIR);
+        for charset in [Charset::Utf16Le, Charset::Utf16Be, Charset::Latin1, Charset::Cp037, Charset::Cp1047] {
+            let mut data = Vec::new();
+            if charset.encode(&content, &mut data).is_err() || (charset.is_ebcdic() && content.contains('\u{85}')) {
+                continue;
+            }
+            let weather = Weather { chunk: 7, rows: 2, bytes: 100, backwards: true };
+            let other = read_with(&*bind(charset.name()).unwrap(), &data, weather);
+            assert_eq!((&other.columns, &other.rows), (&plain.columns, &plain.rows), "{} {content:?}", charset.name());
+            let faults = |outcome: &Outcome| outcome.fault.map(|(code, line, _)| (code, line));
+            assert_eq!(faults(&other), faults(&plain), "{} {content:?}", charset.name());
+            let rejected = |outcome: &Outcome| {
+                let facts = outcome.rejected.iter().map(|bad| (bad.row, bad.code, bad.line, bad.raw.clone()));
+                facts.collect::<Vec<_>>()
+            };
+            assert_eq!(rejected(&other), rejected(&plain), "{} {content:?}", charset.name());
         }
     }
 }
