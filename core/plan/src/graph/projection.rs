@@ -1,5 +1,6 @@
 //! The columns a Sink writes.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use clinker_cxl::ScopeColumn;
@@ -11,6 +12,14 @@ use crate::graph::bind::Shape;
 use crate::model::{ProjectedColumn, ProjectedFrom, Projection, WidenedColumns};
 use crate::nodes::sink::{ChoiceDraft, MappingItem};
 
+/// What a Sink can take columns from.
+struct Incoming<'a> {
+    columns: &'a [ScopeColumn],
+    positions: HashMap<&'a str, usize>,
+    /// Whether undeclared fields may be there too.
+    widened: bool,
+}
+
 /// Chooses, renames and orders the incoming columns. What is wrong is reported.
 pub(crate) fn project(name: &str, choice: &ChoiceDraft<'_>, input: &Shape, faults: &mut Faults) -> Option<Projection> {
     if !choice.readable {
@@ -18,23 +27,27 @@ pub(crate) fn project(name: &str, choice: &ChoiceDraft<'_>, input: &Shape, fault
     }
     // Undeclared fields are there only for a Sink that writes unmapped columns.
     let widened = input.widened && choice.include_unmapped;
-    let mut fine = unknown_excludes(name, choice, &input.columns, widened, faults);
+    let positions = input.columns.iter().enumerate().map(|(at, (column, _, _))| (&**column, at)).collect();
+    let incoming = Incoming { columns: &input.columns, positions, widened };
+    let mut fine = unknown_excludes(name, choice, &incoming, faults);
     let mut columns: Vec<ProjectedColumn> = Vec::new();
     for item in choice.mapping.iter().flatten() {
-        match mapped(name, item, choice, &input.columns, widened, faults) {
+        match mapped(name, item, choice, &incoming, faults) {
             Some(from) => columns.push(ProjectedColumn { name: Arc::clone(&item.output), from, round: None }),
             None => fine = false,
         }
     }
     if choice.include_unmapped || choice.mapping.is_none() {
+        let items = || choice.mapping.iter().flatten();
+        let read: HashSet<&str> = items().map(|item| &*item.column).collect();
+        let outputs: HashMap<&str, &MappingItem> = items().map(|item| (&*item.output, item)).collect();
+        let excluded: HashSet<&str> = choice.exclude.iter().map(|(excluded, _)| &**excluded).collect();
         for (at, (column, _, _)) in input.columns.iter().enumerate() {
-            if excluded(choice, column)
-                || read_by_mapping(choice, column)
-                || !(choice.include_unmapped || input.emitted[at])
-            {
+            let listed = read.contains(&**column) || excluded.contains(&**column);
+            if listed || !(choice.include_unmapped || input.emitted[at]) {
                 continue;
             }
-            if let Some(item) = choice.mapping.iter().flatten().find(|item| item.output == *column) {
+            if let Some(item) = outputs.get(&**column) {
                 displaced(name, item, faults);
                 fine = false;
                 continue;
@@ -50,42 +63,23 @@ pub(crate) fn project(name: &str, choice: &ChoiceDraft<'_>, input: &Shape, fault
     fine.then_some(Projection { columns, widened })
 }
 
-fn excluded(choice: &ChoiceDraft<'_>, column: &str) -> bool {
-    choice.exclude.iter().any(|(excluded, _)| **excluded == *column)
-}
-
-fn read_by_mapping(choice: &ChoiceDraft<'_>, column: &str) -> bool {
-    choice.mapping.iter().flatten().any(|item| *item.column == *column)
-}
-
 /// Names under which no undeclared field is written: declared, excluded, or mapped already. An undeclared field with
 /// the output name of an item is displaced by it.
 fn except(choice: &ChoiceDraft<'_>, input: &Shape) -> Vec<Arc<str>> {
     let declared = input.columns.iter().map(|(column, _, _)| Arc::clone(column));
     let excluded = choice.exclude.iter().map(|(column, _)| Arc::clone(column));
     let mapped = choice.mapping.iter().flatten().flat_map(|item| [Arc::clone(&item.column), Arc::clone(&item.output)]);
-    let mut names: Vec<Arc<str>> = Vec::new();
-    for name in declared.chain(excluded).chain(mapped) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+    let mut seen = HashSet::new();
+    declared.chain(excluded).chain(mapped).filter(|name| seen.insert(Arc::clone(name))).collect()
 }
 
-fn unknown_excludes(
-    name: &str,
-    choice: &ChoiceDraft<'_>,
-    columns: &[ScopeColumn],
-    widened: bool,
-    faults: &mut Faults,
-) -> bool {
+fn unknown_excludes(name: &str, choice: &ChoiceDraft<'_>, incoming: &Incoming<'_>, faults: &mut Faults) -> bool {
     let mut fine = true;
     for (excluded, span) in &choice.exclude {
-        if !widened && !columns.iter().any(|(column, _, _)| column == excluded) {
+        if !incoming.widened && !incoming.positions.contains_key(&**excluded) {
             fine = false;
             let message = format!("sink `{name}`: `exclude` names `{excluded}`, which is no incoming column");
-            faults.push(Fault::new("E364", *span, message).help(near(excluded, columns)));
+            faults.push(Fault::new("E364", *span, message).help(near(excluded, incoming.columns)));
         }
     }
     fine
@@ -95,8 +89,7 @@ fn mapped(
     name: &str,
     item: &MappingItem,
     choice: &ChoiceDraft<'_>,
-    columns: &[ScopeColumn],
-    widened: bool,
+    incoming: &Incoming<'_>,
     faults: &mut Faults,
 ) -> Option<ProjectedFrom> {
     if let Some((_, excluded)) = choice.exclude.iter().find(|(excluded, _)| *excluded == item.column) {
@@ -104,12 +97,12 @@ fn mapped(
         faults.push(Fault::new("E364", item.span, message).related(*excluded));
         return None;
     }
-    match columns.iter().position(|(column, _, _)| *column == item.column) {
-        Some(at) => Some(ProjectedFrom::Column(at)),
-        None if widened => Some(ProjectedFrom::Widened(Arc::clone(&item.column))),
+    match incoming.positions.get(&*item.column) {
+        Some(at) => Some(ProjectedFrom::Column(*at)),
+        None if incoming.widened => Some(ProjectedFrom::Widened(Arc::clone(&item.column))),
         None => {
             let message = format!("sink `{name}`: `mapping` reads `{}`, which is no incoming column", item.column);
-            faults.push(Fault::new("E365", item.span, message).help(near(&item.column, columns)));
+            faults.push(Fault::new("E365", item.span, message).help(near(&item.column, incoming.columns)));
             None
         }
     }
