@@ -16,6 +16,8 @@ pub struct Outcome {
     pub filtered: u64,
     /// Rows that failed, with their first reason, ascending by row.
     pub failures: Vec<Failure>,
+    /// For each failure, the bytes of the program text that failed.
+    pub spans: Vec<Span>,
     /// One column for each output field of the program, aligned with `kept`.
     pub columns: Vec<Column>,
 }

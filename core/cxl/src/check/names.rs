@@ -115,7 +115,7 @@ fn decode_path(name: &str) -> Option<Vec<String>> {
 }
 
 /// The segments of `a.b.c`, outermost first, when the expression is such a name.
-pub(crate) fn dotted<'e>(expr: &'e Expr) -> Option<Vec<&'e str>> {
+pub(crate) fn dotted(expr: &Expr) -> Option<Vec<&str>> {
     let mut names = Vec::new();
     let mut at = expr;
     loop {

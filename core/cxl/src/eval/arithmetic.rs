@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use arrow_array::builder::StringViewBuilder;
 use arrow_buffer::NullBuffer;
 use clinker_diagnostics::Span;
 use clinker_record::{Column, Decimal, Value};
 
 use super::cell::{self, Cell};
 use super::faults::Faults;
+use super::text_builder::TextBuilder;
 use super::vector::{Builder, Vector, float_vector, int_vector};
 use crate::check::types::Base;
 use crate::outcome::EvalError;
@@ -220,22 +220,18 @@ pub(super) fn for_valid(nulls: Option<&NullBuffer>, rows: usize, mut visit: impl
 
 /// `+` of text: the pieces of all rows go into one growing buffer.
 fn concatenate(left: &Vector, right: &Vector, rows: usize, span: Span, faults: &mut Faults) -> Vector {
-    let mut builder = StringViewBuilder::with_capacity(rows);
-    let mut joined = String::new();
+    let mut builder = TextBuilder::new(rows);
     for row in 0..rows {
         let (Cell::Text(a), Cell::Text(b)) = (left.cell(row), right.cell(row)) else {
-            builder.append_null();
+            builder.push_null();
             continue;
         };
         if let Err(error) = cell::check_text(a.len() + b.len()) {
             faults.at(row, span, error);
-            builder.append_null();
+            builder.push_null();
             continue;
         }
-        joined.clear();
-        joined.push_str(a);
-        joined.push_str(b);
-        builder.append_value(&joined);
+        builder.push_joined(a, b);
     }
     Vector::Column(Column::Text(builder.finish()))
 }

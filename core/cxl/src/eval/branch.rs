@@ -6,9 +6,11 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Decimal128Type, Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, NullArray, new_null_array};
+use arrow_buffer::BooleanBuffer;
 use clinker_record::{Column, Kind, Value};
 
 use super::cell::{self, Cell};
+use super::compare::fixed;
 use super::faults::Faults;
 use super::frame::Frame;
 use super::logic::truth;
@@ -16,6 +18,7 @@ use super::node;
 use super::vector::Vector;
 use crate::check::types::Base;
 use crate::ir::Node;
+use crate::syntax::ast::CompareOp;
 
 /// A frame of some rows, with faults of its own.
 pub(super) struct Selected<'b> {
@@ -102,7 +105,7 @@ pub(super) fn if_else(
             break;
         }
         if hits > 0 {
-            let pick = |bits: &arrow_buffer::BooleanBuffer| -> Rc<[u32]> {
+            let pick = |bits: &BooleanBuffer| -> Rc<[u32]> {
                 match &open {
                     None => bits.set_indices_u32().collect(),
                     Some(rows) => bits.set_indices().map(|at| rows[at]).collect(),
@@ -151,8 +154,13 @@ pub(super) fn match_value(
         }
         let patterns = piece(frame, pattern, &open, faults);
         let (mut taken, mut rest) = (Vec::new(), Vec::new());
+        let known = constant_hits(&subject, &patterns.vector, frame.rows);
         for &(row, at) in &patterns.rows {
-            match cell::pattern_equal(subject.cell(row as usize), patterns.vector.cell(at as usize)) {
+            let equal = match &known {
+                Some(hits) => Ok(hits.value(row as usize)),
+                None => cell::pattern_equal(subject.cell(row as usize), patterns.vector.cell(at as usize)),
+            };
+            match equal {
                 Ok(true) if !faults.has(row) => taken.push(row),
                 // A row that failed takes no arm; with the rest it costs nothing, and its first reason stays.
                 Ok(_) => rest.push(row),
@@ -168,6 +176,15 @@ pub(super) fn match_value(
         }
     }
     finish(frame, pieces, otherwise, &open, base, faults)
+}
+
+/// The rows of a typed subject that equal a constant pattern.
+fn constant_hits(subject: &Vector, pattern: &Vector, rows: usize) -> Option<BooleanBuffer> {
+    if !matches!((subject, pattern), (Vector::Column(_), Vector::Scalar(_))) {
+        return None;
+    }
+    let equal = fixed(CompareOp::Equal, subject, pattern, rows)?;
+    Some(subject.validity(rows).map_or_else(|| equal.clone(), |nulls| &equal & nulls.inner()))
 }
 
 /// `a ?? b ?? c`: the first that is not null. Failed arithmetic counts as null in all but the last.
@@ -218,6 +235,9 @@ pub(super) fn assemble(pieces: Vec<Piece>, base: Base, rows: usize) -> Vector {
         return Vector::Values(values.into());
     }
     let kind = base.kind();
+    if pieces.iter().all(|piece| matches!(piece.vector, Vector::Scalar(_))) {
+        return Vector::Column(constants(&pieces, kind, rows));
+    }
     let mut arrays: Vec<ArrayRef> = pieces.iter().map(|piece| piece_array(piece, kind)).collect();
     arrays.push(new_null_array(arrays[0].data_type(), 1));
     let mut index = vec![(arrays.len() - 1, 0); rows];
@@ -230,6 +250,19 @@ pub(super) fn assemble(pieces: Vec<Piece>, base: Base, rows: usize) -> Vector {
     let arrays: Vec<&dyn Array> = arrays.iter().map(|array| &**array).collect();
     let joined = arrow_select::interleave::interleave(&arrays, &index).expect("the pieces have one type");
     Vector::Column(column_of(kind, &joined))
+}
+
+/// Pieces of one value each: rows pick among them.
+fn constants(pieces: &[Piece], kind: Kind, rows: usize) -> Column {
+    let mut values: Vec<Value> = pieces.iter().map(|piece| piece.vector.cell(0).to_value()).collect();
+    values.push(Value::Null);
+    let mut index = vec![pieces.len() as u32; rows];
+    for (number, piece) in pieces.iter().enumerate() {
+        for (row, _) in &piece.rows {
+            index[*row as usize] = number as u32;
+        }
+    }
+    Column::from_values(kind, &values).take(&index)
 }
 
 /// The values of a piece as an array; one value for a scalar.

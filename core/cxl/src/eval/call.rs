@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use arrow_array::builder::StringViewBuilder;
+use arrow_array::StringViewArray;
 use clinker_record::{Column, Value};
 
 use super::branch::{Piece, Selected, assemble};
@@ -10,6 +10,7 @@ use super::cell::Cell;
 use super::faults::Faults;
 use super::frame::Frame;
 use super::node;
+use super::text_builder::TextBuilder;
 use super::vector::{Builder, Vector, text_value};
 use crate::check::types::Base;
 use crate::functions::{Answer, Call, Function, Prepared};
@@ -65,6 +66,11 @@ fn rows_of(callee: Callee<'_>, operands: &[Vector], rows: usize, whole: &Node, f
                 Vector::NULL
             }
         };
+    }
+    if let (Some(kernel), [Vector::Column(Column::Text(array))]) = (function.kernel, operands)
+        && let Some(array) = kernel(array)
+    {
+        return Vector::Column(Column::Text(array));
     }
     let mut output = Output::new(whole.ty.base, &operands[0], rows);
     for row in 0..rows {
@@ -141,18 +147,14 @@ fn to_value(answer: Answer, cells: &[Cell<'_>], text: &str) -> Value {
 /// Answers as they come. Parts of a receiver's text are views into its buffers.
 enum Output<'r> {
     Built(Builder),
-    Shared { builder: StringViewBuilder, receiver: &'r arrow_array::StringViewArray },
+    Shared { builder: TextBuilder, receiver: &'r StringViewArray },
 }
 
 impl<'r> Output<'r> {
     fn new(base: Base, receiver: &'r Vector, rows: usize) -> Self {
         match receiver {
             Vector::Column(Column::Text(array)) if base == Base::String => {
-                let mut builder = StringViewBuilder::with_capacity(rows);
-                for buffer in array.data_buffers().iter() {
-                    builder.append_block(buffer.clone());
-                }
-                Output::Shared { builder, receiver: array }
+                Output::Shared { builder: TextBuilder::sharing(array), receiver: array }
             }
             _ => Output::Built(Builder::new(base, rows)),
         }
@@ -163,19 +165,12 @@ impl<'r> Output<'r> {
         match self {
             Output::Built(builder) => builder.push(to_cell(answer, cells, text)),
             Output::Shared { builder, receiver } => match (answer, cells[0]) {
-                (Answer::Text, _) => builder.append_value(text),
+                (Answer::Text, _) => builder.push(text),
                 (Answer::Slice(start, end), Cell::Text(whole)) => {
-                    append_part(builder, receiver.views()[row], whole, start, end);
+                    builder.push_part(receiver.views()[row], whole, start, end);
                 }
-                (Answer::Operand(0), Cell::Text(whole)) => {
-                    append_part(builder, receiver.views()[row], whole, 0, whole.len());
-                }
-                (Answer::Operand(index), _) if matches!(cells[index], Cell::Text(_)) => {
-                    if let Cell::Text(other) = cells[index] {
-                        builder.append_value(other);
-                    }
-                }
-                _ => builder.append_null(),
+                (Answer::Operand(0), Cell::Text(_)) => builder.push_view(receiver.views()[row]),
+                _ => builder.push_null(),
             },
         }
     }
@@ -183,22 +178,7 @@ impl<'r> Output<'r> {
     fn finish(self) -> Vector {
         match self {
             Output::Built(builder) => builder.finish(),
-            Output::Shared { mut builder, .. } => Vector::Column(Column::Text(builder.finish())),
+            Output::Shared { builder, .. } => Vector::Column(Column::Text(builder.finish())),
         }
     }
-}
-
-/// Longest text that a view holds itself.
-const INLINE: usize = 12;
-
-/// Appends a part of a text by reference; a short one is in its view.
-fn append_part(builder: &mut StringViewBuilder, view: u128, whole: &str, start: usize, end: usize) {
-    if end - start <= INLINE {
-        return builder.append_value(&whole[start..end]);
-    }
-    // A view of a longer text holds its length, a prefix, the number of its buffer and the offset there.
-    let (block, offset) = ((view >> 64) as u32, (view >> 96) as u32);
-    builder
-        .try_append_view(block, offset + start as u32, (end - start) as u32)
-        .expect("a part of a text of the receiver lies in its buffers");
 }

@@ -82,7 +82,7 @@ impl<'a> Cell<'a> {
         match self {
             Cell::Null => {}
             Cell::Text(text) => out.push_str(text),
-            Cell::Int(value) => out.push_str(itoa(value).as_str()),
+            Cell::Int(value) => out.push_str(itoa::Buffer::new().format(value)),
             other => out.push_str(&text::text_form(&other.to_value())),
         }
     }
@@ -93,10 +93,6 @@ impl<'a> Cell<'a> {
         self.append_text(&mut out);
         out
     }
-}
-
-fn itoa(value: i64) -> String {
-    value.to_string()
 }
 
 /// Exact order of an integer and a float; nothing for NaN.

@@ -42,7 +42,7 @@ fn truth_value(result: Result<Option<bool>, EvalError>) -> Result<Value, EvalErr
 }
 
 /// Kernels of kinds whose comparison cannot fail. Null slots hold some value, so they may be compared too.
-fn fixed(op: CompareOp, left: &Vector, right: &Vector, rows: usize) -> Option<BooleanBuffer> {
+pub(super) fn fixed(op: CompareOp, left: &Vector, right: &Vector, rows: usize) -> Option<BooleanBuffer> {
     if let (Some(a), Some(b)) = (ints(left), ints(right)) {
         return Some(ordered(op, &a, &b, rows));
     }

@@ -14,6 +14,7 @@ mod frame;
 mod logic;
 mod program;
 mod system;
+mod text_builder;
 mod vector;
 
 #[cfg(test)]
@@ -27,6 +28,7 @@ use std::rc::Rc;
 
 pub(crate) use cell::{Cell, check_text};
 pub(crate) use program::{run_condition, run_expression, run_program};
+pub(crate) use text_builder::TextBuilder;
 
 use crate::ir::{Node, NodeKind};
 use clinker_record::Value;

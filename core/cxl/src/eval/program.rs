@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, BooleanArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
+use clinker_diagnostics::Span;
 use clinker_record::{Batch, Category, Column, Failure, Value};
 
 use super::cell::holds_nan;
@@ -33,9 +34,10 @@ pub(crate) fn run_program(body: &Body, batch: &Batch, run: &RunContext) -> Outco
     let columns =
         body.outputs.iter().map(|output| state.frame.slot(output.slot).into_column(output.ty.kind, rows)).collect();
     let mut failures = state.failures;
-    failures.sort_by_key(|failure: &Failure| failure.row);
+    failures.sort_by_key(|(failure, _)| failure.row);
+    let (failures, spans) = failures.into_iter().unzip();
     let kept = state.frame.batch_rows().map(|rows| rows.to_vec());
-    Outcome { kept, filtered: state.filtered, failures, columns }
+    Outcome { kept, filtered: state.filtered, failures, spans, columns }
 }
 
 /// Where a program stands: the rows left, and what became of the others.
@@ -43,7 +45,7 @@ struct State<'b> {
     frame: Rc<Frame<'b>>,
     /// Failed rows that are still in the frame.
     faults: Faults,
-    failures: Vec<Failure>,
+    failures: Vec<(Failure, Span)>,
     filtered: u64,
 }
 
@@ -81,7 +83,7 @@ impl State<'_> {
     /// Turns the faults of a statement into failures.
     fn record(&mut self, before: usize, field: Option<&Arc<str>>) {
         for (row, error) in &self.faults.list()[before..] {
-            self.failures.push(failure(&self.frame, *row, error, field));
+            self.failures.push((failure(&self.frame, *row, error, field), error.span));
         }
     }
 

@@ -252,6 +252,7 @@ fn cxl_19_2_failures_name_row_field_and_reason() {
         ]
     );
     assert_eq!(result.failures[0].value.as_deref(), Some("1"));
+    assert_eq!((result.spans[1].start, result.spans[1].end), (27, 32), "the division in the program text");
     assert_eq!(result.failures[1].field.as_deref(), Some("ratio"));
     assert_eq!(result.failures[1].category, Category::TypeCoercionFailure);
     assert_eq!(result.kept, Some(vec![]));
@@ -411,4 +412,16 @@ fn cxl_4_1_columns_that_are_all_null_fit_every_type() {
     assert_eq!(shown(&result.columns[0]), ["null", "null"]);
     assert_eq!(shown(&result.columns[2]), ["7", "7"]);
     assert_eq!(shown(&result.columns[3]), ["5", "5"]);
+}
+
+#[test]
+fn cxl_21_deep_and_long_programs_are_evaluated() {
+    let deep = format!("{}1{}", "(1 + ".repeat(256), ")".repeat(256));
+    assert_eq!(evaluate(&deep), "257");
+    let branches = format!("{}7{}", "(if true then ".repeat(128), " else 1)".repeat(128));
+    assert_eq!(evaluate(&branches), "7");
+    assert_eq!(evaluate(&format!("\"a\"{}", ".upper()".repeat(250))), "\"A\"");
+    assert_eq!(evaluate(&format!("0{}", " + 1".repeat(10_000))), "10000");
+    assert_eq!(evaluate(&format!("true{}", " and true".repeat(7_000))), "true");
+    assert_eq!(evaluate(&format!("null{} ?? 3", " ?? null".repeat(7_000))), "3");
 }

@@ -11,6 +11,7 @@ use clinker_record::column::{date_time_array, decimal_at};
 use clinker_record::{Column, Kind, Value};
 
 use super::cell::Cell;
+use super::text_builder::TextBuilder;
 use crate::check::types::Base;
 
 /// A vector of values. One that cannot vary in type is a [`Vector::Column`], or a scalar for all rows.
@@ -193,7 +194,7 @@ pub(crate) enum Builder {
     Int(Vec<i64>, Nulls),
     Float(Vec<f64>, Nulls),
     Decimal(FixedSizeBinaryBuilder),
-    Text(StringViewBuilder),
+    Text(TextBuilder),
     Date(Vec<i32>, Nulls),
     DateTime(Vec<Option<i128>>),
     Values(Vec<Value>),
@@ -210,7 +211,7 @@ impl Builder {
             Base::Int => Builder::Int(Vec::with_capacity(rows), Nulls::new(rows)),
             Base::Float => Builder::Float(Vec::with_capacity(rows), Nulls::new(rows)),
             Base::Decimal => Builder::Decimal(FixedSizeBinaryBuilder::with_capacity(rows, 16)),
-            Base::String => Builder::Text(StringViewBuilder::with_capacity(rows)),
+            Base::String => Builder::Text(TextBuilder::new(rows)),
             Base::Date => Builder::Date(Vec::with_capacity(rows), Nulls::new(rows)),
             Base::DateTime => Builder::DateTime(Vec::with_capacity(rows)),
             Base::Null | Base::Any | Base::Numeric | Base::Array | Base::Map => {
@@ -231,7 +232,7 @@ impl Builder {
                 values.push(value);
                 nulls.append_non_null();
             }
-            (Builder::Text(builder), Cell::Text(text)) => builder.append_value(text),
+            (Builder::Text(builder), Cell::Text(text)) => builder.push(text),
             (Builder::Bool(values), Cell::Bool(value)) => values.push(Some(value)),
             (Builder::Date(values, nulls), Cell::Date(value)) => {
                 values.push(value);
@@ -261,7 +262,7 @@ impl Builder {
                 nulls.append_null();
             }
             Builder::Decimal(builder) => builder.append_null(),
-            Builder::Text(builder) => builder.append_null(),
+            Builder::Text(builder) => builder.push_null(),
             Builder::Date(values, nulls) => {
                 values.push(0);
                 nulls.append_null();
@@ -278,7 +279,7 @@ impl Builder {
             Builder::Int(values, nulls) => return int_vector(values, nulls.build()),
             Builder::Float(values, nulls) => return float_vector(values, nulls.build()),
             Builder::Decimal(mut builder) => Column::Decimal(builder.finish()),
-            Builder::Text(mut builder) => Column::Text(builder.finish()),
+            Builder::Text(builder) => Column::Text(builder.finish()),
             Builder::Date(values, nulls) => Column::Date(Date32Array::new(values.into(), nulls.build())),
             Builder::DateTime(values) => Column::DateTime(date_time_array(values)),
             Builder::Values(values) => return Vector::Values(values.into()),

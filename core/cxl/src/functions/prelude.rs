@@ -4,8 +4,8 @@ pub(super) use clinker_record::datetime::{add_days, add_months, civil, clock, di
 
 pub(super) use super::function::{Answer, Function, Kinds, Param, Prepare, ResultType};
 pub(super) use super::shared::{
-    char_offset, day_of, file_name, int_of, joined, less, moved, padding, parent, round, split_name, text_form,
-    to_bool, to_date, to_datetime, to_decimal, to_float, to_int,
+    char_offset, day_of, file_name, int_of, joined, less, map_case, map_part, moved, padding, parent, round,
+    split_name, text_form, to_bool, to_date, to_datetime, to_decimal, to_float, to_int,
 };
 pub(super) use crate::check::types::Base;
 pub(super) use crate::eval::{Cell, check_text, faults};

@@ -1,10 +1,11 @@
 //! What several functions share.
 
+use arrow_array::{Array, StringViewArray};
 use clinker_record::Decimal;
 use clinker_record::datetime::{date_of, midnight, parse_iso_date, parse_iso_date_time};
 
 use super::function::{Answer, Call};
-use crate::eval::{Cell, check_text};
+use crate::eval::{Cell, TextBuilder, check_text};
 use crate::outcome::EvalError;
 
 /// The byte offset after `n` characters, or the end.
@@ -31,6 +32,46 @@ pub(super) fn padding<'a>(cells: &[Cell<'a>]) -> Result<Option<(&'a str, char, u
     let missing = width.saturating_sub(text.chars().count());
     check_text(missing.saturating_mul(fill.len_utf8()).saturating_add(text.len()))?;
     Ok(Some((text, fill, missing)))
+}
+
+/// A text with its case mapped, over a column. Nothing when a text may become too large.
+pub(super) fn map_case(
+    array: &StringViewArray,
+    ascii: impl Fn(&mut [u8]),
+    unicode: impl Fn(&str) -> String,
+) -> Option<StringViewArray> {
+    let mut builder = TextBuilder::new(array.len());
+    for (row, &view) in array.views().iter().enumerate() {
+        if array.is_null(row) {
+            builder.push_null();
+            continue;
+        }
+        let text = array.value(row);
+        if text.is_ascii() {
+            builder.push_ascii(view, text, &ascii);
+        } else {
+            let mapped = unicode(text);
+            check_text(mapped.len()).ok()?;
+            builder.push(&mapped);
+        }
+    }
+    Some(builder.finish())
+}
+
+/// A part of each text, over a column.
+pub(super) fn map_part(array: &StringViewArray, part: impl Fn(&str) -> &str) -> StringViewArray {
+    let mut builder = TextBuilder::sharing(array);
+    for (row, &view) in array.views().iter().enumerate() {
+        if array.is_null(row) {
+            builder.push_null();
+            continue;
+        }
+        let text = array.value(row);
+        let part = part(text);
+        let start = part.as_ptr() as usize - text.as_ptr() as usize;
+        builder.push_part(view, text, start, start + part.len());
+    }
+    builder.finish()
 }
 
 /// The text form as an answer.
@@ -83,10 +124,18 @@ pub(super) fn round(cell: Cell<'_>, places: Cell<'_>) -> Answer {
         }
         _ => return Answer::Null,
     };
-    // The literal is the float nearest to the power, the same on every platform.
-    let power: f64 = format!("1e{}", places.clamp(-400, 400)).parse().expect("a power of ten is a float literal");
+    let power = power_of_ten(places);
     let rounded = (value * power).round() / power;
     Answer::Float(if (value * power).is_finite() && rounded.is_finite() { rounded } else { value })
+}
+
+/// The float nearest to a power of ten, the same on every platform.
+fn power_of_ten(exponent: i64) -> f64 {
+    const EXACT: [f64; 7] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
+    let known = usize::try_from(exponent).ok().and_then(|exponent| EXACT.get(exponent).copied());
+    known.unwrap_or_else(|| {
+        format!("1e{}", exponent.clamp(-400, 400)).parse().expect("a power of ten is a float literal")
+    })
 }
 
 /// Numbers of one type.

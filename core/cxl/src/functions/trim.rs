@@ -13,5 +13,6 @@ pub(super) static FUNCTION: Function = Function {
         let start = text.len() - text.trim_start().len();
         Ok(Answer::Slice(start, start + text.trim().len()))
     },
+    kernel: Some(|array| Some(map_part(array, |text| text.trim()))),
     ..Function::BASE
 };

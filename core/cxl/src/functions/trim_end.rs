@@ -12,5 +12,6 @@ pub(super) static FUNCTION: Function = Function {
         let Cell::Text(text) = cells[0] else { return Ok(Answer::Null) };
         Ok(Answer::Slice(0, text.trim_end().len()))
     },
+    kernel: Some(|array| Some(map_part(array, |text| text.trim_end()))),
     ..Function::BASE
 };

@@ -19,5 +19,6 @@ pub(super) static FUNCTION: Function = Function {
         }
         Ok(Answer::Text)
     },
+    kernel: Some(|array| map_case(array, |bytes| bytes.make_ascii_uppercase(), |text| text.to_uppercase())),
     ..Function::BASE
 };

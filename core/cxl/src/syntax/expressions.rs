@@ -88,6 +88,8 @@ impl Parser {
                 return Ok(());
             }
             self.take();
+            let prefixes = operators.iter().filter(|own| matches!(own, Pending::Negate(_) | Pending::Not(_))).count();
+            self.check_prefixes(prefixes)?;
         }
     }
 

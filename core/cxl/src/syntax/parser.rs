@@ -186,13 +186,19 @@ impl Parser {
         if expr.height > 2 * MAX_NESTING { self.too_deep(expr.span) } else { Ok(expr) }
     }
 
-    /// Enters a nested expression.
+    /// Enters a nested expression; the outermost one is level 0.
     pub(super) fn enter(&mut self) -> Parse<()> {
-        if self.depth == MAX_NESTING {
+        if self.depth > MAX_NESTING {
             return self.too_deep(self.span());
         }
         self.depth += 1;
         Ok(())
+    }
+
+    /// Refuses more prefix operators than levels are left.
+    pub(super) fn check_prefixes(&mut self, prefixes: usize) -> Parse<()> {
+        let nested = usize::from(self.depth) - 1 + prefixes;
+        if nested > usize::from(MAX_NESTING) { self.too_deep(self.span()) } else { Ok(()) }
     }
 
     fn too_deep<T>(&mut self, span: Span) -> Parse<T> {

@@ -172,7 +172,9 @@ fn cxl_2_1_emit_each_equals_is_a_plain_emit() {
 #[test]
 fn cxl_21_nesting_of_256_parses_and_of_257_is_e202() {
     let nested = |levels: usize| format!("emit a = {}1{}", "(".repeat(levels), ")".repeat(levels));
-    assert_eq!(parses(&nested(255)), 1);
+    assert_eq!(parses(&nested(256)), 1);
+    assert_eq!(parses(&format!("emit a = {}true", "not ".repeat(256))), 1);
+    assert!(message(&format!("emit a = {}true", "not ".repeat(257))).contains("deeper than 256"));
     assert!(message(&nested(257)).contains("deeper than 256"));
     assert!(message(&nested(20_000)).contains("deeper than 256"));
     let arrays = format!("emit a = {}1{}", "[".repeat(20_000), "]".repeat(20_000));
