@@ -4,7 +4,8 @@ use std::io;
 use std::sync::Arc;
 
 use arrow_buffer::Buffer;
-use clinker_record::{TextCells, Type};
+use clinker_record::Type;
+use clinker_record::cast::Cells;
 
 use crate::Options;
 use crate::input::{BlockInput, InputFault};
@@ -28,6 +29,8 @@ pub struct ReadRequest<'a> {
     pub options: &'a Options,
     /// The declared columns.
     pub fields: &'a [InputField],
+    /// Whether fields that are not declared are wanted.
+    pub undeclared: bool,
 }
 
 /// One input file, for messages.
@@ -50,7 +53,8 @@ pub trait ReadFactory: Send + Sync {
 
 /// A file that was opened.
 pub struct OpenFile {
-    /// Names of the columns the file has, in its order.
+    /// Names of the columns the file has, in its order. A format whose records name their own fields gives the declared
+    /// input names; the others come with each block ([`Decoded::undeclared`]).
     pub columns: Vec<Arc<str>>,
     /// Whether the order of `columns` is the file's own (a header) and later files may differ in order.
     pub named_by_file: bool,
@@ -113,16 +117,21 @@ pub struct RowText {
 }
 
 /// What a block holds.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Decoded {
     /// One column of cells for each wanted column, holding the accepted rows only.
-    pub cells: Vec<TextCells>,
+    pub cells: Vec<Cells>,
+    /// Fields that records of this block name and the schema does not, in the order in which the block first shows them.
+    /// Only from formats whose records name their own fields.
+    pub undeclared: Vec<(Arc<str>, Cells)>,
     /// Number of accepted rows.
     pub rows: usize,
     /// Block positions of the accepted rows; `None` when every row of the block was accepted.
     pub accepted: Option<Vec<u32>>,
     /// The rows that were not, in order.
     pub rejected: Vec<RejectedRow>,
+    /// Corruption behind these rows, which only decoding could find: nothing after it is read.
+    pub fault: Option<Fault>,
 }
 
 /// A bounded row whose form is wrong: a row of its own with its exact bytes.

@@ -22,7 +22,7 @@ mod tests;
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-pub use columns::text_column;
+pub use columns::{text_column, untyped_column};
 pub use primitives::{parse_bool, parse_float, parse_int};
 pub use report::{original_text, render_e126};
 pub use scalar::{Cell, Rejection, admit_cell};
@@ -39,6 +39,38 @@ pub enum Cells {
     Native(Column),
     /// The input does not have this column; the number of rows.
     Absent(usize),
+}
+
+impl Cells {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Cells::Text(cells) => cells.len(),
+            Cells::Native(column) => column.len(),
+            Cells::Absent(rows) => *rows,
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of a cell that is delivered as text.
+    pub fn bytes(&self, row: usize) -> Option<&[u8]> {
+        match self {
+            Cells::Text(cells) => cells.bytes(row),
+            Cells::Native(_) | Cells::Absent(_) => None,
+        }
+    }
+
+    /// The text of a cell that is delivered as text.
+    pub fn text(&self, row: usize) -> Option<&str> {
+        match self {
+            Cells::Text(cells) => cells.text(row),
+            Cells::Native(_) | Cells::Absent(_) => None,
+        }
+    }
 }
 
 /// How a cell's text is cut into several values: an entry of `split_values`.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use arrow_buffer::Buffer;
 use clinker_format::charset::Charset;
 use clinker_format::{Block, Decoded, Decoder, RejectedRow, RowText};
+use clinker_record::cast::Cells;
 use clinker_record::{CellRef, TextCells};
 use memchr::memchr;
 
@@ -187,13 +188,13 @@ impl Decoder for CsvDecoder {
         let extra = Buffer::from_vec(extra.text);
         let cells = columns
             .into_iter()
-            .map(|refs| TextCells { block: block.data.clone(), extra: extra.clone(), refs })
+            .map(|refs| Cells::Text(TextCells { block: block.data.clone(), extra: extra.clone(), refs }))
             .collect();
         let (accepted, rejected) = match judged {
             None => (None, Vec::new()),
             Some((accepted, rejected)) => (Some(accepted), rejected),
         };
-        Decoded { cells, rows, accepted, rejected }
+        Decoded { cells, rows, accepted, rejected, ..Decoded::default() }
     }
 
     fn row_text(&self, block: &Block, row: u32) -> RowText {

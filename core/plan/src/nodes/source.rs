@@ -102,7 +102,7 @@ pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults:
                 .is_some_and(|columns| split::match_columns(name, format_name, &splits, columns, reads, faults));
             match (&columns, given, matched) {
                 (Some(columns), Some(given), true) => {
-                    bind(name, &fields, format, &given, columns, faults).map(|reader| (format_name, reader, splits))
+                    bind(name, &fields, format, (&given, on_unmapped), columns, faults).map(|reader| (format_name, reader, splits))
                 }
                 _ => None,
             }
@@ -202,7 +202,7 @@ fn bind(
     name: &str,
     fields: &Fields<'_>,
     format: &'static dyn clinker_format::Format,
-    given: &Options,
+    (given, on_unmapped): (&Options, Option<OnUnmapped>),
     columns: &[ColumnDraft],
     faults: &mut Faults,
 ) -> Option<Arc<dyn ReadFactory>> {
@@ -215,7 +215,11 @@ fn bind(
             multiple: column.multiple,
         })
         .collect();
-    match format.bind_reader(&ReadRequest { options: given, fields: &inputs }) {
+    match format.bind_reader(&ReadRequest {
+        options: given,
+        fields: &inputs,
+        undeclared: on_unmapped != Some(OnUnmapped::Drop),
+    }) {
         Ok(reader) => Some(reader),
         Err(found) => {
             let otherwise = fields.node("options").or(fields.node("type")).map_or(fields.span, |node| node.span);

@@ -269,6 +269,15 @@ impl Nulls {
     }
 }
 
+/// Cells of a field that no schema names, with the types they were read with.
+pub fn untyped_column(cells: &Cells) -> Column {
+    match cells {
+        Cells::Text(cells) => text_column(cells),
+        Cells::Native(column) => column.clone(),
+        Cells::Absent(rows) => Column::Null(*rows),
+    }
+}
+
 /// Cells as text, without a rule: absent is null.
 pub fn text_column(cells: &TextCells) -> Column {
     let mut nulls = Nulls::default();

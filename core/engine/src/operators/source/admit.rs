@@ -5,23 +5,25 @@ use std::sync::Arc;
 use clinker_format::Decoded;
 use clinker_plan::NodeId;
 use clinker_record::cast::{self, Admitted, Cells};
-use clinker_record::{Batch, Origin, OriginRun, TextCells, Widened};
+use clinker_record::{Batch, Origin, OriginRun, Widened};
 
 use super::reader::BlockWork;
-use super::rejects::{Rejections, reject_structural, reject_typed};
+use super::rejects::{Rejections, reject_structural, reject_typed, source_fault};
 use crate::block::BlockResult;
 use crate::runtime::Runtime;
 
 /// Decodes and admits a block. Every body row of it is in the batch or among the failures of `out`.
 pub(crate) fn admit_block(runtime: &Runtime<'_>, node: NodeId, work: &BlockWork, out: &mut BlockResult) -> Batch {
     let plan = runtime.source(node);
-    let Decoded { cells, rows, accepted, rejected } = work.decoder.decode(&work.block, &work.shape.wanted);
-    let mut decoded: Vec<Option<TextCells>> = cells.into_iter().map(Some).collect();
+    let Decoded { cells, undeclared: named, rows, accepted, rejected, fault } =
+        work.decoder.decode(&work.block, &work.shape.wanted);
+    let mut decoded: Vec<Option<Cells>> = cells.into_iter().map(Some).collect();
     let mut take = |at: usize| decoded[at].take().expect("each wanted column is used once");
     let declared: Vec<Cells> =
-        work.shape.declared.iter().map(|place| place.map_or(Cells::Absent(rows), |at| Cells::Text(take(at)))).collect();
-    let undeclared: Vec<(Arc<str>, TextCells)> =
+        work.shape.declared.iter().map(|place| place.map_or(Cells::Absent(rows), &mut take)).collect();
+    let mut undeclared: Vec<(Arc<str>, Cells)> =
         work.shape.widened.iter().map(|(name, at)| (Arc::clone(name), take(*at))).collect();
+    undeclared.extend(named);
 
     let rules: Vec<_> = plan.columns.iter().map(|column| &column.rule).collect();
     let Admitted { columns, failures } = cast::admit(&rules, &declared, rows);
@@ -33,12 +35,13 @@ pub(crate) fn admit_block(runtime: &Runtime<'_>, node: NodeId, work: &BlockWork,
 
     let widened = undeclared
         .iter()
-        .map(|(name, cells)| Widened { name: Arc::clone(name), column: cast::text_column(cells) })
+        .map(|(name, cells)| Widened { name: Arc::clone(name), column: cast::untyped_column(cells) })
         .collect();
     let schema = Arc::clone(&runtime.plan.nodes[node].schema);
     let batch = Batch { schema, columns, rows, origin, widened };
     let batch = if failures.is_empty() { batch } else { batch.take(&passing(rows, &failures)) };
 
+    out.fault = fault.map(|fault| source_fault(&context.place(), fault));
     let book = &mut out.books.nodes[node];
     book.rows_in += u64::from(work.block.rows);
     book.rows_out += batch.rows as u64;

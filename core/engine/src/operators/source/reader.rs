@@ -8,7 +8,7 @@ use clinker_format::input::{BlockInput, open_stream};
 use clinker_format::{Block, BlockBound, Cutter, Decoder, Fault, FileIdentity, OpenFile};
 use clinker_plan::{NodeId, OnUnmapped, SourcePlan};
 
-use super::rejects::data_error;
+use super::rejects::source_fault;
 use crate::RunError;
 use crate::error::exit;
 use crate::runtime::Runtime;
@@ -137,7 +137,8 @@ impl<'a> SourceReader<'a> {
             source: Arc::clone(&self.runtime.plan.nodes[self.node].name),
             shown: Arc::clone(&file.shown),
         };
-        let raw = self.runtime.inputs.open(file.path.as_ref().as_ref()).map_err(|error| self.unreadable(&error))?;
+        let raw =
+            self.runtime.inputs.open(file.path.as_ref().as_ref()).map_err(|error| self.fault(Fault::Io(error)))?;
         let counted = Counted { inner: raw, progress: Arc::clone(&self.runtime.progress) };
         let stream = open_stream(Box::new(counted), self.plan.compression).map_err(|fault| self.fault(fault))?;
         let mut input = BlockInput::new(stream);
@@ -234,22 +235,7 @@ impl<'a> SourceReader<'a> {
     }
 
     fn fault(&self, fault: Fault) -> RunError {
-        match fault {
-            Fault::Io(error) => self.unreadable(&error),
-            Fault::Corruption { code, line, offset, reason, help } => {
-                let error =
-                    RunError::coded(exit::INFRASTRUCTURE, code, data_error(&self.place(), line, offset, &reason));
-                match help {
-                    Some(help) => error.help(help),
-                    None => error,
-                }
-            }
-        }
-    }
-
-    fn unreadable(&self, error: &io::Error) -> RunError {
-        RunError::uncoded(exit::INFRASTRUCTURE, format!("{}: cannot be read: {error}", self.place()))
-            .help("check that the file exists, is a regular file and may be read; nothing was published")
+        source_fault(&self.place(), fault)
     }
 }
 

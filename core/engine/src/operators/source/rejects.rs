@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use clinker_dlq::Letter;
-use clinker_format::RejectedRow;
+use clinker_format::{Fault, RejectedRow};
 use clinker_plan::{NodeId, SourceColumn, Strategy};
 use clinker_record::cast::{self, CellFailure, Cells};
-use clinker_record::{Category, Origin, TextCells, json};
+use clinker_record::{Category, Origin, json};
 
 use super::reader::BlockWork;
 use crate::RunError;
@@ -19,6 +19,21 @@ pub(crate) struct Rejections<'a> {
     pub runtime: &'a Runtime<'a>,
     pub node: NodeId,
     pub work: &'a BlockWork,
+}
+
+/// What a fault of a format means for the run.
+pub(crate) fn source_fault(place: &str, fault: Fault) -> RunError {
+    match fault {
+        Fault::Io(error) => RunError::uncoded(exit::INFRASTRUCTURE, format!("{place}: cannot be read: {error}"))
+            .help("check that the file exists, is a regular file and may be read; nothing was published"),
+        Fault::Corruption { code, line, offset, reason, help } => {
+            let error = RunError::coded(exit::INFRASTRUCTURE, code, data_error(place, line, offset, &reason));
+            match help {
+                Some(help) => error.help(help),
+                None => error,
+            }
+        }
+    }
 }
 
 /// The text of a data error: place, physical line, byte offset, and what was expected and found.
@@ -34,6 +49,11 @@ impl Rejections<'_> {
     fn shown(&self) -> Arc<str> {
         let source = &self.runtime.context.sources[usize::from(self.runtime.source(self.node).index)];
         Arc::clone(&source.files[self.work.file as usize].shown)
+    }
+
+    /// Source and file, for messages.
+    pub(crate) fn place(&self) -> String {
+        format!("source `{}`, file {}", self.name(), self.shown())
     }
 
     fn name(&self) -> &Arc<str> {
@@ -104,7 +124,7 @@ const SET_CONTINUE: &str =
 pub(crate) fn reject_typed(
     context: &Rejections<'_>,
     declared: &[Cells],
-    undeclared: &[(Arc<str>, TextCells)],
+    undeclared: &[(Arc<str>, Cells)],
     origin: &Origin,
     failures: &[CellFailure],
     out: &mut BlockResult,
@@ -179,7 +199,7 @@ fn cell_text(column: &SourceColumn, cells: &Cells, row: usize) -> Option<String>
 }
 
 /// The undeclared fields of a row as one compact JSON object in input order.
-fn push_undeclared(undeclared: &[(Arc<str>, TextCells)], row: usize, out: &mut Vec<u8>) {
+fn push_undeclared(undeclared: &[(Arc<str>, Cells)], row: usize, out: &mut Vec<u8>) {
     out.push(b'{');
     for (at, (name, cells)) in undeclared.iter().enumerate() {
         if at > 0 {
@@ -187,9 +207,12 @@ fn push_undeclared(undeclared: &[(Arc<str>, TextCells)], row: usize, out: &mut V
         }
         json::push_string(name, out);
         out.push(b':');
-        match cells.text(row) {
-            Some(text) => json::push_string(text, out),
-            None => out.extend_from_slice(b"null"),
+        match cells {
+            Cells::Native(column) => json::append_compact(&column.value(row), out),
+            _ => match cells.text(row) {
+                Some(text) => json::push_string(text, out),
+                None => out.extend_from_slice(b"null"),
+            },
         }
     }
     out.push(b'}');
