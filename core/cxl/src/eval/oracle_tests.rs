@@ -8,6 +8,8 @@ use clinker_record::{Batch, Column, Decimal, Kind, Schema, Type, Value};
 use super::oracle::{Row, RowOutcome, batch, run, show};
 use super::run_program;
 use crate::check::check_program;
+use crate::check::types::{Base, Ty};
+use crate::functions::{Function, Kinds};
 use crate::{Scope, ScopeColumn};
 
 /// A small seeded generator of numbers.
@@ -31,7 +33,7 @@ impl Random {
     }
 }
 
-const KINDS: [(&str, Kind); 10] = [
+const KINDS: [(&str, Kind); 11] = [
     ("i", Kind::Int),
     ("j", Kind::Int),
     ("f", Kind::Float),
@@ -41,6 +43,7 @@ const KINDS: [(&str, Kind); 10] = [
     ("t", Kind::String),
     ("b", Kind::Bool),
     ("day", Kind::Date),
+    ("at", Kind::DateTime),
     ("raw", Kind::Any),
 ];
 
@@ -65,6 +68,7 @@ fn value(random: &mut Random, kind: Kind) -> Value {
         }
         Kind::Bool => Value::Bool(random.below(2) == 0),
         Kind::Date => Value::Date(*random.pick(&[0, 22_500, -719_162, 2_932_896])),
+        Kind::DateTime => Value::DateTime(*random.pick(&[0, 1_943_942_704_500_000_000, -62_135_596_800_000_000_000])),
         _ => {
             let kind = *random.pick(&[Kind::Int, Kind::Float, Kind::Decimal, Kind::String, Kind::Bool, Kind::Date]);
             value(random, kind)
@@ -123,7 +127,8 @@ fn operation(random: &mut Random, kind: Kind, depth: usize) -> String {
         (Kind::Bool, 4) => format!("({text} {comparison} {raw})"),
         (Kind::Bool, _) => format!("({decimal} {comparison} {int})"),
         (Kind::Date, 0) => format!("{text}.to_date()"),
-        (Kind::Date, _) => format!("{same}.add_months({int})"),
+        (Kind::DateTime, 0) => format!("{text}.try_datetime()"),
+        (Kind::Date | Kind::DateTime, _) => format!("{same}.add_months({int})"),
         (_, 0) => format!("(-{same})"),
         (_, 1) => format!("{same}.abs()"),
         (_, 2) => format!("({same} {comparison} {other})"),
@@ -141,13 +146,15 @@ fn leaf(random: &mut Random, kind: Kind) -> String {
         Kind::String => &["\"x\"", "\"\"", "\"a text that is longer than a view\""],
         Kind::Bool => &["true", "false", "null"],
         Kind::Date => &["#2031-08-09#"],
+        Kind::DateTime => &["now", "$source.ingestion_timestamp"],
         _ => &["null", "raw"],
     };
     if random.below(3) == 0 { (*random.pick(literals)).to_owned() } else { (*random.pick(&names)).to_owned() }
 }
 
 fn program(random: &mut Random) -> String {
-    let kinds = [Kind::Int, Kind::Float, Kind::Decimal, Kind::String, Kind::Bool, Kind::Date, Kind::Any];
+    let kinds =
+        [Kind::Int, Kind::Float, Kind::Decimal, Kind::String, Kind::Bool, Kind::Date, Kind::DateTime, Kind::Any];
     let mut lines = Vec::new();
     for number in 0..1 + random.below(4) {
         let kind = *random.pick(&kinds);
@@ -241,6 +248,44 @@ fn cxl_20_kernels_agree_with_the_row_interpreter() {
     }
     assert!(checked > 2_000, "{checked} programs were accepted");
     assert!(failed_rows > 5_000, "{failed_rows} rows failed");
+}
+
+/// A call of a function with a receiver and arguments that it accepts, now and then of another type.
+fn call_of(random: &mut Random, function: &Function) -> String {
+    let accepted = |random: &mut Random, kinds: Kinds| {
+        let fitting: Vec<Kind> =
+            KINDS.iter().map(|(_, kind)| *kind).filter(|kind| kinds.accepts(base_of(*kind))).collect();
+        let kind = *random.pick(&fitting);
+        expression(random, kind, 1)
+    };
+    let receiver = accepted(random, function.receiver);
+    let extra = if function.variadic { 2 } else { 0 };
+    let given = function.required() + random.below(function.params.len() - function.required() + 1 + extra);
+    let args: Vec<String> = (0..given).map(|index| accepted(random, function.param(index).accepts)).collect();
+    format!("({receiver}).{}({})", function.name, args.join(", "))
+}
+
+fn base_of(kind: Kind) -> Base {
+    Ty::declared(Type::plain(kind), false).base
+}
+
+#[test]
+fn cxl_10_every_function_agrees_over_columns_and_rows() {
+    let columns = scope_columns();
+    let scope = Scope { columns: &columns, ..Scope::default() };
+    let mut random = Random(10);
+    for function in crate::functions::ALL {
+        let mut accepted = 0;
+        for _ in 0..120 {
+            let text = format!("emit e = {}", call_of(&mut random, function));
+            let Some(body) = check_program(&text, &scope).0 else { continue };
+            accepted += 1;
+            let rows = 1 + random.below(30);
+            let batch = random_batch(&mut random, rows);
+            assert_eq!(fast(&body, &batch), slow(&body, &batch), "{text}");
+        }
+        assert!(accepted > 20, "{}: {accepted} calls were accepted", function.name);
+    }
 }
 
 #[test]

@@ -289,6 +289,10 @@ impl Parser {
                 let message = format!("`{}` is a reserved word and cannot stand in an expression here", key.word());
                 return self.fail(span, message, None);
             }
+            Tok::Punct("/") => {
+                let help = "a comment begins with `#`";
+                return self.fail(span, "expected an expression, found `/`", Some(help));
+            }
             _ => return self.unexpected("an expression"),
         };
         self.take();

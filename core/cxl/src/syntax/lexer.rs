@@ -184,6 +184,11 @@ impl Lexer<'_> {
             '!' => ("`!` is not an operator: write `not`".to_owned(), 1, Some(keyword)),
             '?' => ("`?` alone is not an operator".to_owned(), 1, Some("`a ?? b` gives `b` where `a` is null")),
             ';' => ("`;` does not end a statement".to_owned(), 1, Some("write each statement on a line of its own")),
+            '\u{201c}'..='\u{201e}' | '\u{2018}' | '\u{2019}' => {
+                let help = "write strings in plain quotes: `\"…\"` or `'…'`";
+                (format!("`{next}` is not a quote that starts a string"), next.len_utf8(), Some(help))
+            }
+            '&' => ("`&` is not an operator".to_owned(), 1, Some("join texts with `+`, conditions with `and`")),
             _ => (format!("unexpected character `{}`", next.escape_debug()), next.len_utf8(), None),
         };
         self.bad(at + len, message, help);

@@ -39,8 +39,13 @@ impl Parser {
             closing if block && closing.is("}") => Ok(()),
             Tok::Bad => self.unexpected("the end of the line"),
             other => {
+                let help = match other {
+                    Tok::Punct("=") => Some("compare with `==`"),
+                    other if other.can_begin() => Some("write each statement on a line of its own"),
+                    _ => None,
+                };
                 let message = format!("expected the end of the statement, found {other}");
-                self.fail(self.span(), message, Some("write each statement on a line of its own"))
+                self.fail(self.span(), message, help)
             }
         }
     }

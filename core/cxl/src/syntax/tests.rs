@@ -211,3 +211,83 @@ fn cxl_17_an_expression_field_holds_one_expression() {
     assert!(fails("emit a = 1").contains("found the statement `emit`"));
     assert!(parse_expression_field("\n\nuse a.b\n a > 1\n\n").1.is_empty());
 }
+
+#[test]
+fn cxl_2_token_soup_is_refused_or_parsed_but_never_panics() {
+    const WORDS: [&str; 58] = [
+        "let",
+        "emit",
+        "each",
+        "if",
+        "then",
+        "else",
+        "and",
+        "or",
+        "not",
+        "match",
+        "use",
+        "as",
+        "fn",
+        "trace",
+        "null",
+        "true",
+        "now",
+        "it",
+        "filter",
+        "distinct",
+        "by",
+        "for",
+        "in",
+        "outer",
+        "a",
+        "b",
+        "sum",
+        "1",
+        "2.5",
+        "\"s\"",
+        "'t'",
+        "#2031-08-09#",
+        "#x",
+        "+",
+        "-",
+        "*",
+        "/",
+        "==",
+        "!=",
+        "<",
+        "??",
+        "=>",
+        "=",
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        ".",
+        ":",
+        "$",
+        "_",
+        "\n",
+        "\n",
+        "é",
+        "&&",
+    ];
+    let mut state = 1_u64;
+    for _ in 0..20_000 {
+        let mut text = String::new();
+        for _ in 0..25 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            text.push_str(WORDS[(state >> 33) as usize % WORDS.len()]);
+            if state >> 32 & 1 == 1 {
+                text.push(' ');
+            }
+        }
+        for report in parse_program(&text).1.into_iter().chain(parse_expression_field(&text).1) {
+            assert!(report.span.start <= report.span.end && report.span.end <= text.len(), "{text:?}: {report:?}");
+            assert!(text.is_char_boundary(report.span.start) && text.is_char_boundary(report.span.end), "{text:?}");
+        }
+        crate::compile_program(&text, &crate::Scope::default());
+    }
+}
