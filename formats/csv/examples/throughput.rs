@@ -18,7 +18,8 @@ use clinker_format::{
     Block, BlockBound, Decoder, Encoded, Encoder, FileIdentity, Format, OpenFile, Options, OutputRows, ReadFactory,
     ReadRequest, WriteRequest,
 };
-use clinker_record::{Column, TextCells};
+use clinker_record::Column;
+use clinker_record::cast::Cells;
 
 const BOUND: BlockBound = BlockBound { rows: 8192, bytes: 1 << 20 };
 const ROUNDS: usize = 5;
@@ -96,7 +97,7 @@ fn encode(decoder: &dyn Decoder, encoder: &dyn Encoder, names: &[Arc<str>], bloc
 }
 
 /// Integers where all cells are some, else text: what admission would make of the cells.
-fn column(cells: &TextCells) -> Column {
+fn column(cells: &Cells) -> Column {
     let integers: Option<Vec<i64>> =
         (0..cells.len()).map(|row| cells.text(row).and_then(|text| text.parse().ok())).collect();
     match integers {
