@@ -98,7 +98,7 @@ fn cxl_6_phases_run_only_after_a_clean_one() {
 }
 
 #[test]
-fn cxl_6_1_messages_name_both_types() {
+fn cxl_6_1_e200_messages_name_both_types() {
     assert_eq!(e200("sku + qty"), "cannot apply '+' to String and Int");
     let all = check("emit x = net * price");
     assert_eq!(all[0].message, "cannot apply '*' to Decimal and Float");

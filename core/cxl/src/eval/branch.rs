@@ -11,10 +11,10 @@ use clinker_record::{Column, Kind, Value};
 
 use super::cell::{self, Cell};
 use super::compare::fixed;
+use super::evaluate;
 use super::faults::Faults;
 use super::frame::Frame;
 use super::logic::truth;
-use super::node;
 use super::vector::Vector;
 use crate::check::types::Base;
 use crate::ir::Node;
@@ -55,16 +55,16 @@ fn piece(frame: &Rc<Frame<'_>>, branch: &Node, rows: &Open, faults: &mut Faults)
     match rows {
         Some(rows) if !branch.is_free() => {
             let mut selected = Selected::new(frame, rows);
-            let vector = node(&selected.frame, branch, &mut selected.faults);
+            let vector = evaluate(&selected.frame, branch, &mut selected.faults);
             selected.report(faults);
             Piece { vector, rows: rows.iter().zip(0..).map(|(&row, at)| (row, at)).collect() }
         }
         Some(rows) => {
-            let vector = node(frame, branch, faults);
+            let vector = evaluate(frame, branch, faults);
             Piece { vector, rows: rows.iter().map(|&row| (row, row)).collect() }
         }
         None => {
-            let vector = node(frame, branch, faults);
+            let vector = evaluate(frame, branch, faults);
             Piece { vector, rows: (0..frame.rows as u32).map(|row| (row, row)).collect() }
         }
     }
@@ -98,7 +98,7 @@ pub(super) fn if_else(
         let hits = yes.count_set_bits();
         if hits == yes.len() {
             if open.is_none() {
-                return node(frame, then, faults);
+                return evaluate(frame, then, faults);
             }
             pieces.push(piece(frame, then, &open, faults));
             open = Some(Rc::from([]));
@@ -129,7 +129,7 @@ fn finish(
     faults: &mut Faults,
 ) -> Vector {
     if open.is_none() && pieces.is_empty() {
-        return node(frame, otherwise, faults);
+        return evaluate(frame, otherwise, faults);
     }
     if !is_empty(frame, open) {
         pieces.push(piece(frame, otherwise, open, faults));
@@ -145,7 +145,7 @@ pub(super) fn match_value(
     base: Base,
     faults: &mut Faults,
 ) -> Vector {
-    let subject = node(frame, subject, faults);
+    let subject = evaluate(frame, subject, faults);
     let mut open: Open = None;
     let mut pieces = Vec::with_capacity(arms.len() + 1);
     for (pattern, body) in arms {

@@ -7,13 +7,13 @@ use clinker_record::{Column, Value};
 
 use super::branch::{Piece, Selected, assemble};
 use super::cell::Cell;
+use super::evaluate;
 use super::faults::Faults;
 use super::frame::Frame;
-use super::node;
 use super::text_builder::TextBuilder;
 use super::vector::{Builder, Vector, text_value};
 use crate::check::types::Base;
-use crate::functions::{Answer, Call, Function, Prepared};
+use crate::functions::{Answer, Call, Function, Kinds, Prepared, int_of};
 use crate::ir::Node;
 use crate::outcome::EvalError;
 
@@ -30,7 +30,7 @@ pub(super) fn call(
 ) -> Vector {
     let callee: Callee<'_> = (callee.0, callee.1);
     let (receiver, args) = operands.split_first().expect("a call has a receiver");
-    let receiver = node(frame, receiver, faults);
+    let receiver = evaluate(frame, receiver, faults);
     if receiver.is_all_null() && !callee.0.sees_null {
         return Vector::NULL;
     }
@@ -38,13 +38,13 @@ pub(super) fn call(
     let nulls = if lazy { receiver.validity(frame.rows) } else { None };
     let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
         let mut values = vec![receiver];
-        values.extend(args.iter().map(|arg| node(frame, arg, faults)));
+        values.extend(args.iter().map(|arg| evaluate(frame, arg, faults)));
         return rows_of(callee, &values, frame.rows, whole, faults);
     };
     let present: Rc<[u32]> = nulls.inner().set_indices_u32().collect();
     let mut selected = Selected::new(frame, &present);
     let mut values = vec![receiver.take(&present)];
-    values.extend(args.iter().map(|arg| node(&selected.frame, arg, &mut selected.faults)));
+    values.extend(args.iter().map(|arg| evaluate(&selected.frame, arg, &mut selected.faults)));
     let vector = rows_of(callee, &values, present.len(), whole, &mut selected.faults);
     selected.report(faults);
     let rows = present.iter().zip(0..).map(|(&row, at)| (row, at)).collect();
@@ -105,8 +105,8 @@ fn answer<'a>(
             if accepts.holds(*cell) {
                 continue;
             }
-            let truncated = match (*cell, accepts == crate::functions::Kinds::INT) {
-                (Cell::Float(value), true) => crate::functions::int_of(value.trunc()),
+            let truncated = match (*cell, accepts == Kinds::INT) {
+                (Cell::Float(value), true) => int_of(value.trunc()),
                 (Cell::Decimal(value), true) => value.to_i64(),
                 _ => None,
             };

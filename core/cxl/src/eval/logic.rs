@@ -9,9 +9,9 @@ use clinker_record::{Column, Value};
 
 use super::branch::Selected;
 use super::cell;
+use super::evaluate;
 use super::faults::Faults;
 use super::frame::Frame;
-use super::node;
 use super::vector::{Vector, bool_vector};
 use crate::check::types::Base;
 use crate::ir::{Node, NodeKind};
@@ -84,7 +84,7 @@ pub(super) fn truth(frame: &Rc<Frame<'_>>, condition: &Node, faults: &mut Faults
         NodeKind::And(operands) => chain(frame, operands, true, faults),
         NodeKind::Or(operands) => chain(frame, operands, false, faults),
         _ => {
-            let vector = node(frame, condition, faults);
+            let vector = evaluate(frame, condition, faults);
             Truth::of(&vector, frame.rows, condition.span, faults)
         }
     }

@@ -1,6 +1,6 @@
 //! Evaluation: column kernels over frames.
 //!
-//! [`node`] evaluates one typed expression for all rows of a frame. A kernel computes every row first and looks for
+//! [`evaluate`] evaluates one typed expression for all rows of a frame. A kernel computes every row first and looks for
 //! the failed ones only if there is one. A failed row keeps a meaningless value; its first reason is in the faults,
 //! where later ones change nothing.
 
@@ -37,43 +37,43 @@ use frame::Frame;
 use vector::Vector;
 
 /// The values of an expression for the rows of a frame.
-fn node(frame: &Rc<Frame<'_>>, node_: &Node, faults: &mut Faults) -> Vector {
-    let (rows, span) = (frame.rows, node_.span);
-    match &node_.kind {
+fn evaluate(frame: &Rc<Frame<'_>>, node: &Node, faults: &mut Faults) -> Vector {
+    let (rows, span) = (frame.rows, node.span);
+    match &node.kind {
         NodeKind::Literal(value) => Vector::Scalar(value.clone()),
         NodeKind::Column(index) => frame.column(*index),
         NodeKind::Slot(slot) => frame.slot(*slot),
         NodeKind::Now => Vector::Scalar(Value::DateTime(frame.run.now)),
         NodeKind::System(value) => system::value(frame, *value),
         NodeKind::Negate(inner) => {
-            let inner = node(frame, inner, faults);
+            let inner = evaluate(frame, inner, faults);
             arithmetic::negate(&inner, rows, span, faults)
         }
-        NodeKind::Widen(base, inner) => arithmetic::widen(&node(frame, inner, faults), *base, rows),
+        NodeKind::Widen(base, inner) => arithmetic::widen(&evaluate(frame, inner, faults), *base, rows),
         NodeKind::Arithmetic { first, rest } => {
-            let mut value = node(frame, first, faults);
+            let mut value = evaluate(frame, first, faults);
             for (op, _, operand) in rest {
-                let right = node(frame, operand, faults);
+                let right = evaluate(frame, operand, faults);
                 value = arithmetic::binary(*op, &value, &right, rows, first.span.to(operand.span), faults);
             }
             value
         }
         NodeKind::Compare { op, left, right } => {
-            let left = node(frame, left, faults);
-            let right = node(frame, right, faults);
+            let left = evaluate(frame, left, faults);
+            let right = evaluate(frame, right, faults);
             compare::compare(*op, &left, &right, rows, span, faults)
         }
-        NodeKind::Not(_) | NodeKind::And(_) | NodeKind::Or(_) => logic::truth(frame, node_, faults).into_vector(),
-        NodeKind::Coalesce(operands) => branch::coalesce(frame, operands, node_.ty.base, faults),
-        NodeKind::If { branches, otherwise } => branch::if_else(frame, branches, otherwise, node_.ty.base, faults),
+        NodeKind::Not(_) | NodeKind::And(_) | NodeKind::Or(_) => logic::truth(frame, node, faults).into_vector(),
+        NodeKind::Coalesce(operands) => branch::coalesce(frame, operands, node.ty.base, faults),
+        NodeKind::If { branches, otherwise } => branch::if_else(frame, branches, otherwise, node.ty.base, faults),
         NodeKind::Match { subject: None, arms, otherwise } => {
-            branch::if_else(frame, arms, otherwise, node_.ty.base, faults)
+            branch::if_else(frame, arms, otherwise, node.ty.base, faults)
         }
         NodeKind::Match { subject: Some(subject), arms, otherwise } => {
-            branch::match_value(frame, subject, (arms, otherwise), node_.ty.base, faults)
+            branch::match_value(frame, subject, (arms, otherwise), node.ty.base, faults)
         }
         NodeKind::Call { function, operands, prepared } => {
-            call::call(frame, (function, prepared), operands, node_, faults)
+            call::call(frame, (function, prepared), operands, node, faults)
         }
     }
 }

@@ -9,10 +9,10 @@ use clinker_diagnostics::Span;
 use clinker_record::{Batch, Category, Column, Failure, Value};
 
 use super::cell::holds_nan;
+use super::evaluate;
 use super::faults::{self, Faults};
 use super::frame::Frame;
 use super::logic::truth;
-use super::node;
 use super::vector::Vector;
 use crate::ir::{Body, Node, Step};
 use crate::outcome::{ErrorKind, EvalError, Outcome, Verdicts};
@@ -54,18 +54,18 @@ impl State<'_> {
         let before = self.faults.list().len();
         match step {
             Step::Let { slot, value } => {
-                let vector = node(&self.frame, value, &mut self.faults);
+                let vector = evaluate(&self.frame, value, &mut self.faults);
                 self.frame.bind(*slot, vector);
                 self.record(before, None);
             }
             Step::Emit { slot, field, value } => {
-                let vector = node(&self.frame, value, &mut self.faults);
+                let vector = evaluate(&self.frame, value, &mut self.faults);
                 refuse_nan(&vector, value, self.frame.rows, &mut self.faults);
                 self.frame.bind(*slot, vector);
                 self.record(before, Some(field));
             }
             Step::Discard(value) => {
-                node(&self.frame, value, &mut self.faults);
+                evaluate(&self.frame, value, &mut self.faults);
                 self.record(before, None);
             }
             Step::Filter(condition) => {
@@ -157,7 +157,7 @@ pub(crate) fn run_condition(condition: &Node, batch: &Batch, run: &RunContext) -
 pub(crate) fn run_expression(expression: &Node, batch: &Batch, run: &RunContext) -> (Column, Vec<(u32, EvalError)>) {
     let frame = Frame::whole(batch, run, 0);
     let mut faults = Faults::default();
-    let mut vector = node(&frame, expression, &mut faults);
+    let mut vector = evaluate(&frame, expression, &mut faults);
     if !faults.is_empty() {
         let kind = expression.ty.base.kind();
         let column = vector.into_column(kind, batch.rows);
