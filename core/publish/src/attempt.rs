@@ -99,10 +99,7 @@ impl Attempt {
             if policy != CollisionPolicy::Replace {
                 return Err(PublishError::Exists { destination: destination.to_owned() });
             }
-            if destination.is_dir() {
-                let error = io::Error::from(io::ErrorKind::IsADirectory);
-                return Err(failed("write it")(error));
-            }
+            replaceable(destination).map_err(failed("replace it"))?;
         }
         let reservation = Reservation::take(&self.storage, destination, &self.execution_id)
             .map_err(failed("reserve it"))?
@@ -156,6 +153,11 @@ impl Attempt {
             if !artifact.replace && self.storage.exists(&artifact.destination) {
                 return Err(PublishError::Exists { destination: artifact.destination.clone() });
             }
+            replaceable(&artifact.destination).map_err(|error| PublishError::Io {
+                destination: artifact.destination.clone(),
+                doing: "replace it",
+                error,
+            })?;
         }
         for at in 0..self.artifacts.len() {
             let artifact = &self.artifacts[at];
@@ -206,6 +208,18 @@ impl Attempt {
             let _ = self.storage.remove_dir(&root.parent.join(ATTEMPTS));
         }
         debt
+    }
+}
+
+/// Whether a rename may put a file in this place. It would silently take the place of a device, a pipe or a socket,
+/// which belongs to the whole machine.
+fn replaceable(destination: &Path) -> io::Result<()> {
+    match std::fs::metadata(destination) {
+        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(found) if !found.is_file() => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a device, a pipe or a socket, not a regular file"))
+        }
+        _ => Ok(()),
     }
 }
 
