@@ -72,7 +72,13 @@ pub(crate) fn read(fields: &Fields<'_>, sources: &[&str], context: &Context<'_>,
         }
     }
     let block = fields.node("dlq").and_then(|node| decode::fields(node, "`dlq`", DLQ, faults));
-    let policy = FailurePolicy { strategy, has_dlq_block: fields.node("dlq").is_some() };
+    let policy = FailurePolicy {
+        strategy,
+        has_dlq_block: fields.node("dlq").is_some(),
+        type_error_threshold: None,
+        max_rate: None,
+        source_rates: vec![None; sources.len()],
+    };
     let Some(block) = block else { return Failures { policy, file: None } };
     max_rate(&block, "error_handling.dlq.max_rate", faults);
     per_source(&block, sources, context, faults);

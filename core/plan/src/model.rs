@@ -34,8 +34,9 @@ pub struct CompiledPlan {
     pub failures: FailurePolicy,
     /// The nodes in plan order.
     pub nodes: Vec<Node>,
-    /// The dead-letter file, when rejected rows are kept.
-    pub dead_letters: Option<DeadLetterPlan>,
+    /// The dead-letter files: the pipeline-wide one first, then those of single Sources in name order. Empty when rejected
+    /// rows are not kept.
+    pub dead_letters: Vec<DeadLetterPlan>,
 }
 
 /// The memory budget.
@@ -58,6 +59,15 @@ pub enum Strategy {
     Continue,
 }
 
+/// A ceiling on dead letters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// Dead-letter rows by source rows read; reaching it ends the run. In (0, 1].
+    pub max: f64,
+    /// Source rows that must have been read before it is looked at.
+    pub min_records: u64,
+}
+
 /// `error_handling`.
 #[derive(Clone, Debug)]
 pub struct FailurePolicy {
@@ -65,13 +75,21 @@ pub struct FailurePolicy {
     pub strategy: Strategy,
     /// Whether a `dlq:` block is present: without one a declared-type failure stops even a `continue` run.
     pub has_dlq_block: bool,
+    /// Declared-type failures by decoded source rows; passing it ends the run.
+    pub type_error_threshold: Option<f64>,
+    /// `dlq.max_rate`.
+    pub max_rate: Option<Rate>,
+    /// `dlq.per_source.<source>.max_rate`, by position of the Source.
+    pub source_rates: Vec<Option<Rate>>,
 }
 
-/// The pipeline-wide dead-letter file.
+/// A dead-letter file.
 #[derive(Clone, Debug)]
 pub struct DeadLetterPlan {
     /// Its path as authored (relative to the base, or absolute).
     pub path: String,
+    /// Whether it is the pipeline-wide file, which takes every row that has no file of its own.
+    pub fallback: bool,
     /// Node names of the Sources whose rows go to it, in plan order.
     pub sources: Vec<Arc<str>>,
     /// Whether category and detail are written.
@@ -82,6 +100,24 @@ pub struct DeadLetterPlan {
     pub record_columns: Vec<Arc<str>>,
 }
 
+/// One output of a node.
+#[derive(Clone, Debug)]
+pub struct Port {
+    /// Its name; none for the only output of a node.
+    pub name: Option<Arc<str>>,
+    /// The nodes that read it, in declaration order.
+    pub consumers: Vec<NodeId>,
+}
+
+/// An output that a node reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The node above.
+    pub node: NodeId,
+    /// Position among its ports.
+    pub port: usize,
+}
+
 /// A node with its place in the graph.
 pub struct Node {
     /// Its authored name.
@@ -90,10 +126,12 @@ pub struct Node {
     pub stage: Arc<str>,
     /// What it does.
     pub operator: Operator,
-    /// The node it reads; none for a Source.
-    pub input: Option<NodeId>,
-    /// The nodes that read it, in declaration order.
-    pub consumers: Vec<NodeId>,
+    /// What it reads, in authored order: nothing for a Source, several outputs for a Merge.
+    pub inputs: Vec<Input>,
+    /// Its outputs: none for a Sink, one for each branch (the default last) for a Route, else one.
+    pub ports: Vec<Port>,
+    /// The branch of the nearest Route above through which it is reached; empty when there is none, or several.
+    pub route: Arc<str>,
     /// Its output columns; for a Sink its input columns.
     pub schema: SchemaRef,
     /// For each output column whether `include_unmapped: false` keeps it (emitted by the feeding Transform).
@@ -102,12 +140,28 @@ pub struct Node {
     pub widened: bool,
 }
 
+impl Node {
+    /// The node it reads, for nodes that read one.
+    pub fn input(&self) -> Option<NodeId> {
+        self.inputs.first().map(|input| input.node)
+    }
+
+    /// The nodes that read any of its outputs.
+    pub fn consumers(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.ports.iter().flat_map(|port| port.consumers.iter().copied())
+    }
+}
+
 /// What a node does.
 pub enum Operator {
     /// Reads records.
     Source(SourcePlan),
     /// Runs a program and checks on each record.
     Transform(TransformPlan),
+    /// Sends records to branches.
+    Route(RoutePlan),
+    /// Unions streams of one shape.
+    Merge(MergePlan),
     /// Writes records.
     Sink(SinkPlan),
 }
@@ -168,6 +222,37 @@ pub struct TransformPlan {
     pub outputs: Vec<OutputSource>,
     /// Checks on its output records, in order.
     pub validations: Vec<Validation>,
+    /// Rows of the batches it hands on, when fewer than the pipeline's.
+    pub batch_size: Option<usize>,
+}
+
+/// A Route. Its ports are the branches in order, then the default.
+pub struct RoutePlan {
+    /// A record goes to every branch whose condition is true, not only to the first one.
+    pub inclusive: bool,
+    /// Name and condition of each branch.
+    pub branches: Vec<(Arc<str>, Expression)>,
+}
+
+/// The order in which a Merge takes its inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MergeMode {
+    /// All of the first, then all of the second, and so on.
+    Concat,
+    /// Turns of this many rows, in declared order.
+    Interleave {
+        /// Rows of one turn.
+        turn: usize,
+    },
+}
+
+/// A Merge.
+pub struct MergePlan {
+    /// The order.
+    pub mode: MergeMode,
+    /// For each input, for each output column, the input's column. Where the kinds differ the values are converted to
+    /// the kind of the output column.
+    pub columns: Vec<Vec<usize>>,
 }
 
 /// What a validation tests.

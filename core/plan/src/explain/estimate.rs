@@ -10,13 +10,12 @@ pub(super) fn bytes(plan: &CompiledPlan) -> Vec<Option<u64>> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
     let mut estimates: Vec<Option<u64>> = Vec::with_capacity(plan.nodes.len());
     for node in &plan.nodes {
-        let estimate = match (&node.operator, node.input) {
-            (Operator::Source(source), _) => {
+        let estimate = match &node.operator {
+            Operator::Source(source) => {
                 let files = source.files.discover(&plan.base, now).ok();
                 files.map(|files| files.iter().map(|file| file.size).sum())
             }
-            (_, Some(input)) => estimates[input],
-            (_, None) => None,
+            _ => node.inputs.iter().map(|input| estimates[input.node]).sum(),
         };
         estimates.push(estimate);
     }

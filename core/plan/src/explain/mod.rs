@@ -36,11 +36,17 @@ fn kind(node: &Node) -> &'static str {
         Operator::Source(_) => "source",
         Operator::Transform(_) => "transform",
         Operator::Sink(_) => "sink",
+        Operator::Route(_) => "route",
+        Operator::Merge(_) => "merge",
     }
 }
 
 fn display(node: &Node) -> String {
-    format!("[{}] {}", kind(node), node.name)
+    match &node.operator {
+        Operator::Route(route) if route.inclusive => format!("[route:inclusive] {}", node.name),
+        Operator::Route(_) => format!("[route:exclusive] {}", node.name),
+        _ => format!("[{}] {}", kind(node), node.name),
+    }
 }
 
 /// Bytes in binary units; two decimals when they are not whole.

@@ -62,7 +62,7 @@ pub(super) fn execution_plan(plan: &CompiledPlan) -> String {
                 line!(text, "\n{}", display(node));
                 line!(text, "  writes: {}{rest}", columns.join(", "));
             }
-            Operator::Source(_) => {}
+            Operator::Source(_) | Operator::Route(_) | Operator::Merge(_) => {}
         }
     }
     text
@@ -108,7 +108,7 @@ pub(super) fn physical_properties(plan: &CompiledPlan, estimates: &[Option<u64>]
 
 fn source_of(plan: &CompiledPlan, id: NodeId) -> NodeId {
     let mut at = id;
-    while let Some(input) = plan.nodes[at].input {
+    while let Some(input) = plan.nodes[at].input() {
         at = input;
     }
     at
@@ -198,15 +198,15 @@ fn leaf(node: &Node) -> String {
     match &node.operator {
         Operator::Source(source) => format!("● {} ({})", display(node), source.format),
         Operator::Sink(sink) => format!("{} ({})", display(node), sink.format),
-        Operator::Transform(_) => display(node),
+        Operator::Transform(_) | Operator::Route(_) | Operator::Merge(_) => display(node),
     }
 }
 
 fn branch(plan: &CompiledPlan, id: NodeId) -> String {
-    let is_last = |id: NodeId, parent: NodeId| plan.nodes[parent].consumers.first() == Some(&id);
+    let is_last = |id: NodeId, parent: NodeId| plan.nodes[parent].consumers().next() == Some(id);
     let mut pieces = Vec::new();
     let mut at = id;
-    while let Some(parent) = plan.nodes[at].input {
+    while let Some(parent) = plan.nodes[at].input() {
         pieces.push(match (at == id, is_last(at, parent)) {
             (true, true) => "└─ ",
             (true, false) => "├─ ",
@@ -224,7 +224,7 @@ pub(super) fn dead_letters(plan: &CompiledPlan) -> Option<String> {
         return None;
     }
     let mut text = headed("Dead-Letter Output");
-    let Some(file) = &plan.dead_letters else {
+    let Some(file) = plan.dead_letters.first() else {
         line!(text, "  (none)");
         return Some(text);
     };

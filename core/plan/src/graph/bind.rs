@@ -8,7 +8,7 @@ use clinker_record::{Kind, Schema, SchemaRef, Type};
 use crate::context::Context;
 use crate::faults::{Fault, Faults};
 use crate::graph::{Wiring, projection};
-use crate::model::{NodeId, Operator, OutputSource, SinkPlan, SourcePlan, TransformPlan};
+use crate::model::{Input, NodeId, Operator, OutputSource, Port, SinkPlan, SourcePlan, TransformPlan};
 use crate::nodes::{self, Draft, SinkDraft, SourceDraft, TransformDraft};
 use crate::{Node, PathTemplate};
 
@@ -121,7 +121,7 @@ fn bind_transform(
         columns,
         widened: input.widened,
     };
-    let operator = Operator::Transform(TransformPlan { program, outputs, validations });
+    let operator = Operator::Transform(TransformPlan { program, outputs, validations, batch_size: transform.batch_size });
     Bound { shape: Some(shape), operator: Some(operator), refusing: false }
 }
 
@@ -204,13 +204,18 @@ pub(crate) fn assemble(names: &[Arc<str>], wiring: &Wiring, bound: Vec<Bound>) -
                 Operator::Source(_) => Arc::from("source"),
                 Operator::Transform(_) => Arc::from(format!("transform:{name}")),
                 Operator::Sink(_) => Arc::from(format!("output:{name}")),
+                Operator::Route(_) => Arc::from("route_eval"),
+                Operator::Merge(_) => Arc::from(format!("merge:{name}")),
             };
+            let is_sink = matches!(operator, Operator::Sink(_));
+            let consumers = wiring.consumers[*at].iter().map(|consumer| id_of[*consumer]).collect();
             Some(Node {
                 name: Arc::clone(name),
                 stage,
                 operator,
-                input: wiring.inputs[*at].map(|input| id_of[input]),
-                consumers: wiring.consumers[*at].iter().map(|consumer| id_of[*consumer]).collect(),
+                inputs: wiring.inputs[*at].iter().map(|input| Input { node: id_of[*input], port: 0 }).collect(),
+                ports: if is_sink { Vec::new() } else { vec![Port { name: None, consumers }] },
+                route: Arc::from(""),
                 schema: shape.schema(),
                 emitted: shape.emitted,
                 widened: shape.widened,

@@ -47,8 +47,8 @@ pub(crate) fn plan(
     wiring: &Wiring,
     bound: &[Bound],
     faults: &mut Faults,
-) -> Option<DeadLetterPlan> {
-    let file = failures.file.as_ref()?;
+) -> Vec<DeadLetterPlan> {
+    let Some(file) = failures.file.as_ref() else { return Vec::new() };
     let mut columns: Vec<Arc<str>> = Vec::new();
     let mut reserved = None;
     let mut add = |name: &Arc<str>| {
@@ -80,11 +80,12 @@ pub(crate) fn plan(
         faults.push(Fault::new("E000", file.span, message).help("rename the column"));
     }
     let sources = wiring.order.iter().filter(|at| contributions[**at] == Contribution::Declared);
-    Some(DeadLetterPlan {
+    vec![DeadLetterPlan {
         path: file.path.clone(),
+        fallback: true,
         sources: sources.map(|at| Arc::clone(&names[*at])).collect(),
         include_reason: file.include_reason,
         include_source_row: file.include_source_row,
         record_columns: columns,
-    })
+    }]
 }

@@ -18,6 +18,8 @@ use crate::yaml::{Node, NodeKind};
 pub(crate) struct TransformDraft<'a> {
     program: &'a Node,
     validations: Vec<ValidationDraft<'a>>,
+    /// Rows of the batches it hands on.
+    pub batch_size: Option<usize>,
 }
 
 /// A validation as authored.
@@ -30,8 +32,7 @@ struct ValidationDraft<'a> {
 const CONFIG: &[Key] = &[
     required("cxl", Shape::Text, "the program"),
     optional("validations", Shape::List, "checks on the output records"),
-    // Batches are handed through a chain as they are, so this changes nothing; only its range is checked.
-    optional("batch_size", Shape::Integer(1), "hand-off granularity"),
+    optional("batch_size", Shape::Integer(1), "rows of the batches it hands on"),
     later("analytic_window", &[]),
     later("log", &["[]"]),
     later("declares", &["[]"]),
@@ -54,7 +55,8 @@ pub(crate) fn read<'a>(config: &'a Node, faults: &mut Faults) -> Option<Transfor
     // A broken validation does not keep the nodes below from being checked; the plan is refused anyway.
     let validations =
         fields.items("validations").unwrap_or_default().iter().filter_map(|node| validation(node, faults)).collect();
-    Some(TransformDraft { program: fields.node("cxl")?, validations })
+    let batch_size = fields.integer("batch_size").and_then(|rows| usize::try_from(rows).ok());
+    Some(TransformDraft { program: fields.node("cxl")?, validations, batch_size })
 }
 
 fn validation<'a>(node: &'a Node, faults: &mut Faults) -> Option<ValidationDraft<'a>> {

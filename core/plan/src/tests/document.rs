@@ -15,7 +15,7 @@ fn a_plain_feed_compiles() {
     assert_eq!(plan.memory.resume_threshold, 0.70);
     assert_eq!(plan.failures.strategy, Strategy::FailFast);
     assert!(!plan.failures.has_dlq_block);
-    assert!(plan.dead_letters.is_none());
+    assert!(plan.dead_letters.is_empty());
     let names: Vec<&str> = plan.nodes.iter().map(|node| &*node.name).collect();
     assert_eq!(names, ["orders", "price", "out"]);
     let stages: Vec<&str> = plan.nodes.iter().map(|node| &*node.stage).collect();

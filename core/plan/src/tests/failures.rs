@@ -8,7 +8,7 @@ fn handling(block: &str) -> String {
 }
 
 fn header(text: &str) -> Vec<String> {
-    plan(text).dead_letters.expect("a dead-letter file").record_columns.iter().map(|name| name.to_string()).collect()
+    plan(text).dead_letters[0].record_columns.iter().map(|name| name.to_string()).collect()
 }
 
 #[test]
@@ -16,7 +16,7 @@ fn dlq_52_a_header_gathers_source_and_input_shapes() {
     let text = handling("{ strategy: continue, dlq: { path: bad.csv } }");
     assert_eq!(header(&text), ["id", "qty", "note", "_cxl_dlq_source_record"]);
     let plan = plan(&text);
-    let file = plan.dead_letters.as_ref().expect("a file");
+    let file = plan.dead_letters.first().expect("a file");
     assert_eq!((file.path.as_str(), file.include_reason, file.include_source_row), ("bad.csv", true, true));
     assert_eq!(file.sources.iter().map(|name| &**name).collect::<Vec<_>>(), ["orders"]);
     assert_eq!(plan.failures.strategy, Strategy::Continue);
@@ -70,7 +70,7 @@ fn dlq_53_no_shape_reaches_the_file_under_fail_fast() {
 #[test]
 fn dlq_5_no_path_is_legal() {
     let plan = plan(&handling("{ strategy: continue, dlq: {} }"));
-    assert!(plan.failures.has_dlq_block && plan.dead_letters.is_none());
+    assert!(plan.failures.has_dlq_block && plan.dead_letters.is_empty());
 }
 
 #[test]
