@@ -60,6 +60,8 @@ pub struct Letter<'a> {
     pub detail: &'a str,
     /// Stage label.
     pub stage: &'a str,
+    /// The branch of the nearest Route above; empty when there is none.
+    pub route: &'a str,
 }
 
 impl Layout {
@@ -130,10 +132,12 @@ impl Layout {
                 push_cell(out, text.as_bytes());
             }
         }
-        out.push(b',');
-        push_cell(out, letter.stage.as_bytes());
-        // No Route stands above; the row's own failure rejected it.
-        out.extend_from_slice(b",,true");
+        for text in [letter.stage, letter.route] {
+            out.push(b',');
+            push_cell(out, text.as_bytes());
+        }
+        // Its own failure rejected the row: it is a trigger.
+        out.extend_from_slice(b",true");
         let mut text = Vec::new();
         for place in &map.cells {
             out.push(b',');

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use clinker_diagnostics::Diagnostic;
-use clinker_dlq::{Clock, DeadLetterFile, IdSource, Worst};
+use clinker_dlq::{Clock, DeadLetterFile, IdSource, Layout, Worst};
 use clinker_events::{Progress, Subscriber};
-use clinker_plan::{CompiledPlan, NodeId};
+use clinker_plan::{CompiledPlan, DeadLetterPlan, NodeId, Operator};
 use clinker_publish::{ArtifactKind, Attempt, CollisionPolicy, StagedFile};
 
 use crate::block::{BlockResult, PendingFailure};
-use crate::destinations::Destinations;
+use crate::breakers::Breakers;
+use crate::destinations::{Destinations, SourceFileAt};
 use crate::outputs::{Output, Target, write_failed};
 use crate::sequencer::Effects;
 use crate::{Books, RunError};
@@ -22,7 +23,11 @@ pub(crate) struct Applier<'p> {
     pub attempt: Attempt,
     pub destinations: Destinations<'p>,
     pub outputs: Outputs,
-    pub letters: Option<LetterFile>,
+    /// The dead-letter files of the plan, in its order.
+    pub letters: Vec<LetterFile>,
+    /// For each Source the dead-letter file its rows go to.
+    pub letter_file_of: Vec<Option<usize>>,
+    pub breakers: Breakers,
     pub ids: IdSource,
     pub clock: Arc<dyn Clock>,
     pub progress: Arc<Progress>,
@@ -30,7 +35,6 @@ pub(crate) struct Applier<'p> {
     pub books: Books,
     pub worst: Worst,
     pub ok_rows: u64,
-    pub rejected_rows: u64,
     /// Time of the last dead letter: the clock may step back, the file may not.
     pub last_instant: i128,
     /// Reported when the run has completed.
@@ -53,8 +57,32 @@ pub(crate) struct Outputs {
 pub(crate) struct LetterFile {
     pub authored: String,
     pub destination: PathBuf,
-    pub layout: clinker_dlq::Layout,
+    pub layout: Layout,
     pub file: Option<DeadLetterFile<StagedFile>>,
+}
+
+impl LetterFile {
+    pub(crate) fn new(plan: &CompiledPlan, file: &DeadLetterPlan) -> Self {
+        Self {
+            authored: file.path.clone(),
+            destination: plan.base.join(&file.path),
+            layout: Layout::new(file),
+            file: None,
+        }
+    }
+
+    /// The open file; the first row opens it.
+    fn open(&mut self, attempt: &mut Attempt) -> Result<&mut DeadLetterFile<StagedFile>, RunError> {
+        Ok(match &mut self.file {
+            Some(file) => file,
+            none => {
+                let producer = format!("the dead-letter file {}", self.authored);
+                let staged =
+                    attempt.stage(ArtifactKind::DeadLetters, &producer, &self.destination, CollisionPolicy::Replace)?;
+                none.insert(DeadLetterFile::new(staged, &self.layout))
+            }
+        })
+    }
 }
 
 impl Outputs {
@@ -90,9 +118,10 @@ impl Applier<'_> {
 
     fn apply_block(&mut self, mut block: BlockResult) -> Result<(), RunError> {
         for file in std::mem::take(&mut block.opened) {
+            let at = SourceFileAt { source: self.current_source, file };
             for node in self.destinations.sinks_per_file(self.current_source) {
                 self.outputs.close(node)?;
-                self.outputs.open[node] = Some(self.destinations.begin(node, Some(file), &mut self.attempt)?);
+                self.outputs.open[node] = Some(self.destinations.begin(node, Some(at), &mut self.attempt)?);
             }
         }
         for event in &block.events {
@@ -109,7 +138,9 @@ impl Applier<'_> {
             open.records(&output.names, &output.encoded)?;
             Progress::add(&self.progress.rows_written, output.encoded.ends.len() as u64);
         }
-        Progress::add(&self.progress.rows_read, block.books.nodes[self.current_source].rows_in);
+        let read = block.books.nodes[self.current_source].total_in();
+        Progress::add(&self.progress.rows_read, read);
+        self.breakers.read(self.source_index(), read);
         self.books.add(&block.books);
         self.ok_rows += block.ok_rows;
         match block.fault {
@@ -118,38 +149,39 @@ impl Applier<'_> {
         }
     }
 
+    fn source_index(&self) -> u16 {
+        match &self.plan.nodes[self.current_source].operator {
+            Operator::Source(source) => source.index,
+            _ => unreachable!("units start at Sources"),
+        }
+    }
+
     fn reject(&mut self, failure: PendingFailure, text: &[u8]) -> Result<(), RunError> {
         if let Some(error) = failure.stop {
             return Err(error);
         }
-        self.rejected_rows += 1;
-        self.progress.rows_rejected.store(self.rejected_rows, Ordering::Relaxed);
+        self.breakers.count(failure.source);
+        self.progress.rows_rejected.store(self.breakers.rejected(), Ordering::Relaxed);
         self.worst.add(&self.plan.nodes[failure.node].stage, failure.category, 1);
-        let Some(letters) = &mut self.letters else { return Ok(()) };
-        self.last_instant = self.last_instant.max(self.clock.now());
-        let file = match &mut letters.file {
-            Some(file) => file,
-            none => {
-                let staged = self.attempt.stage(
-                    ArtifactKind::DeadLetters,
-                    "the dead-letter file",
-                    &letters.destination,
-                    CollisionPolicy::Replace,
-                )?;
-                none.insert(DeadLetterFile::new(staged, &letters.layout))
-            }
-        };
-        let written = file.trigger(&mut self.ids, self.last_instant, &text[failure.letter]);
-        written.map_err(|error| letters_failed(letters, &self.worst, self.rejected_rows, error))
+        let file = self.letter_file_of.get(usize::from(failure.source)).copied().flatten();
+        if let Some(letters) = file.and_then(|file| self.letters.get_mut(file)) {
+            self.last_instant = self.last_instant.max(self.clock.now());
+            let written =
+                letters.open(&mut self.attempt)?.trigger(&mut self.ids, self.last_instant, &text[failure.letter]);
+            written.map_err(|error| letters_failed(letters, &self.worst, self.breakers.rejected(), error))?;
+        }
+        self.breakers.check(failure.source, u64::from(failure.row) + 1, failure.typed)
     }
 
-    /// Completes the dead-letter file, if there is one.
+    /// Completes the dead-letter files that were opened.
     pub(crate) fn finish_letters(&mut self) -> Result<(), RunError> {
-        let Some(letters) = &mut self.letters else { return Ok(()) };
-        if let Some(file) = letters.file.take() {
-            let staged =
-                file.finish().map_err(|error| letters_failed(letters, &self.worst, self.rejected_rows, error))?;
-            self.outputs.complete.push((letters.destination.clone(), staged));
+        for letters in &mut self.letters {
+            if let Some(file) = letters.file.take() {
+                let staged = file
+                    .finish()
+                    .map_err(|error| letters_failed(letters, &self.worst, self.breakers.rejected(), error))?;
+                self.outputs.complete.push((letters.destination.clone(), staged));
+            }
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clinker_events::Level;
 use clinker_format::Encoded;
 use clinker_memory::Reservation;
-use clinker_plan::NodeId;
+use clinker_plan::{Node, NodeId};
 use clinker_record::Category;
 
 use crate::{Books, RunError};
@@ -16,6 +16,10 @@ pub(crate) struct PendingFailure {
     pub row: u32,
     /// The failing node: the second part.
     pub node: NodeId,
+    /// Position of the Source of the row.
+    pub source: u16,
+    /// A value that its declared type does not admit.
+    pub typed: bool,
     /// Category.
     pub category: Category,
     /// The dead letter without id and time, in [`BlockResult::letters`]; empty when none is written.
@@ -59,7 +63,7 @@ pub(crate) struct BlockResult {
 }
 
 impl BlockResult {
-    pub(crate) fn new(nodes: usize, opened: Vec<u32>) -> Self {
+    pub(crate) fn new(nodes: &[Node], opened: Vec<u32>) -> Self {
         Self {
             opened,
             failures: Vec::new(),

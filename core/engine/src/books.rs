@@ -1,15 +1,17 @@
 //! The books: at every node and on every edge, what came in went somewhere.
 
-use clinker_plan::CompiledPlan;
+use clinker_plan::{CompiledPlan, Node};
 use clinker_record::Category;
 
 /// The counts of one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeBook {
-    /// Rows in; for a Source the body rows read, rejected ones included.
-    pub rows_in: u64,
-    /// Rows out of its one port; for a Sink the rows its destination accepted.
-    pub rows_out: u64,
+    /// Rows in, by input; for a Source the body rows read, rejected ones included.
+    pub rows_in: Vec<u64>,
+    /// Rows out, by port; for a Sink the rows its destination accepted.
+    pub rows_out: Vec<u64>,
+    /// Rows added as `copied`: branches that a record takes beyond its first.
+    pub copied: u64,
     /// Rows dropped by `filter`.
     pub filtered: u64,
     /// Rows rejected, by category.
@@ -17,6 +19,25 @@ pub struct NodeBook {
 }
 
 impl NodeBook {
+    /// An empty book of a node.
+    pub fn of(node: &Node) -> Self {
+        Self {
+            rows_in: vec![0; node.inputs.len().max(1)],
+            rows_out: vec![0; node.ports.len().max(1)],
+            ..Self::default()
+        }
+    }
+
+    /// Rows in from all inputs.
+    pub fn total_in(&self) -> u64 {
+        self.rows_in.iter().sum()
+    }
+
+    /// Rows out of all ports.
+    pub fn total_out(&self) -> u64 {
+        self.rows_out.iter().sum()
+    }
+
     /// Counts rejected rows.
     pub fn reject(&mut self, category: Category, rows: u64) {
         match self.rejected.iter_mut().find(|(known, _)| *known == category) {
@@ -30,14 +51,17 @@ impl NodeBook {
         self.rejected.iter().map(|(_, rows)| rows).sum()
     }
 
-    /// Whether every row that came in went somewhere.
+    /// Whether every row that came in, or was added, went somewhere.
     pub fn balances(&self) -> bool {
-        self.rows_in == self.rows_out + self.filtered + self.rejected_total()
+        self.total_in() + self.copied == self.total_out() + self.filtered + self.rejected_total()
     }
 
     fn add(&mut self, other: &NodeBook) {
-        self.rows_in += other.rows_in;
-        self.rows_out += other.rows_out;
+        let add =
+            |counts: &mut [u64], more: &[u64]| counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+        add(&mut self.rows_in, &other.rows_in);
+        add(&mut self.rows_out, &other.rows_out);
+        self.copied += other.copied;
         self.filtered += other.filtered;
         for (category, rows) in &other.rejected {
             self.reject(*category, *rows);
@@ -53,9 +77,9 @@ pub struct Books {
 }
 
 impl Books {
-    /// Empty books for a plan of `nodes` nodes.
-    pub fn new(nodes: usize) -> Self {
-        Self { nodes: vec![NodeBook::default(); nodes] }
+    /// Empty books for the nodes of a plan.
+    pub fn new(nodes: &[Node]) -> Self {
+        Self { nodes: nodes.iter().map(NodeBook::of).collect() }
     }
 
     /// Adds the counts of a block.
@@ -73,21 +97,23 @@ impl Books {
         for (node, book) in plan.nodes.iter().zip(&self.nodes) {
             if !book.balances() {
                 return Err(format!(
-                    "the books of node `{}` do not balance: {} in, {} out, {} filtered, {} rejected",
+                    "the books of node `{}` do not balance: {} in, {} copied, {} out, {} filtered, {} rejected",
                     node.name,
-                    book.rows_in,
-                    book.rows_out,
+                    book.total_in(),
+                    book.copied,
+                    book.total_out(),
                     book.filtered,
                     book.rejected_total()
                 ));
             }
-            if let Some(input) = node.input
-                && self.nodes[input].rows_out != book.rows_in
-            {
-                return Err(format!(
-                    "the books of edge `{}` -> `{}` do not balance: {} out, {} in",
-                    plan.nodes[input].name, node.name, self.nodes[input].rows_out, book.rows_in
-                ));
+            for (input, rows_in) in node.inputs.iter().zip(&book.rows_in) {
+                let rows_out = self.nodes[input.node].rows_out[input.port];
+                if rows_out != *rows_in {
+                    return Err(format!(
+                        "the books of edge `{}` -> `{}` do not balance: {rows_out} out, {rows_in} in",
+                        plan.nodes[input.node].name, node.name
+                    ));
+                }
             }
         }
         Ok(())
@@ -100,7 +126,8 @@ mod tests {
 
     #[test]
     fn eng_204_a_node_balances_with_filtered_and_rejected_rows() {
-        let mut book = NodeBook { rows_in: 10, rows_out: 6, filtered: 3, rejected: Vec::new() };
+        let mut book =
+            NodeBook { rows_in: vec![8, 1], rows_out: vec![4, 2], copied: 1, filtered: 3, rejected: Vec::new() };
         assert!(!book.balances());
         book.reject(Category::ValidationFailure, 1);
         assert!(book.balances());
@@ -108,15 +135,16 @@ mod tests {
 
     #[test]
     fn eng_204_blocks_add_up_by_reason() {
-        let mut books = Books::new(1);
+        let empty = || Books { nodes: vec![NodeBook { rows_in: vec![0], rows_out: vec![0], ..NodeBook::default() }] };
+        let mut books = empty();
         for _ in 0..2 {
-            let mut block = Books::new(1);
-            block.nodes[0].rows_in = 2;
+            let mut block = empty();
+            block.nodes[0].rows_in[0] = 2;
             block.nodes[0].reject(Category::TypeCoercionFailure, 1);
             block.nodes[0].reject(Category::StructuralValidation, 1);
             books.add(&block);
         }
         let rejected = [(Category::TypeCoercionFailure, 2), (Category::StructuralValidation, 2)];
-        assert_eq!(books.nodes[0], NodeBook { rows_in: 4, rows_out: 0, filtered: 0, rejected: rejected.to_vec() });
+        assert_eq!((&books.nodes[0].rows_in[..], &books.nodes[0].rejected[..]), (&[4][..], &rejected[..]));
     }
 }

@@ -3,17 +3,26 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clinker_cxl::SourceContext;
+use clinker_cxl::{SourceContext, SourceFile};
 use clinker_plan::template::RenderContext;
 use clinker_plan::{CompiledPlan, IfExists, NodeId, Operator, SinkPlan};
 use clinker_publish::{ArtifactKind, Attempt, CollisionPolicy, PublishError, StagedFile};
 
 use crate::RunError;
+use crate::apply::LetterFile;
 use crate::error::exit;
 use crate::outputs::{Output, Target};
+use crate::runtime::sources_above;
 
 /// `unique_suffix` gives up after this many names.
 const MOST_NAMES: u64 = 100_000;
+
+/// A file of a Source.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SourceFileAt {
+    pub source: NodeId,
+    pub file: u32,
+}
 
 /// Renders and opens the destinations of one run.
 pub(crate) struct Destinations<'p> {
@@ -34,6 +43,14 @@ impl<'p> Destinations<'p> {
         }
     }
 
+    /// The files of a Source.
+    fn files(&self, source: NodeId) -> &[SourceFile] {
+        match &self.plan.nodes[source].operator {
+            Operator::Source(plan) => &self.sources[usize::from(plan.index)].files,
+            _ => unreachable!("only Sources have files"),
+        }
+    }
+
     fn sinks(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.plan
             .nodes
@@ -41,22 +58,6 @@ impl<'p> Destinations<'p> {
             .enumerate()
             .filter(|(_, node)| matches!(node.operator, Operator::Sink(_)))
             .map(|(id, _)| id)
-    }
-
-    /// The Source above a node.
-    fn source_of(&self, mut node: NodeId) -> NodeId {
-        while let Some(input) = self.plan.nodes[node].input {
-            node = input;
-        }
-        node
-    }
-
-    fn source_context(&self, node: NodeId) -> &SourceContext {
-        let source = self.source_of(node);
-        match &self.plan.nodes[source].operator {
-            Operator::Source(plan) => &self.sources[usize::from(plan.index)],
-            _ => unreachable!("only Sources have no input"),
-        }
     }
 
     /// Sinks with one output for the whole run.
@@ -67,17 +68,17 @@ impl<'p> Destinations<'p> {
     /// Sinks of that Source's unit that write one output for each of its files.
     pub(crate) fn sinks_per_file(&self, source: NodeId) -> Vec<NodeId> {
         let per_file = |id: &NodeId| !self.preview && self.sink(*id).path.per_source_file();
-        self.sinks().filter(|id| per_file(id) && self.source_of(*id) == source).collect()
+        self.sinks().filter(|id| per_file(id) && sources_above(self.plan, *id).contains(&source)).collect()
     }
 
     /// The path of a Sink's output, for one file of its Source if it writes one for each.
-    fn render(&self, node: NodeId, file: Option<u32>, number: Option<u64>) -> Result<PathBuf, RunError> {
+    fn render(&self, node: NodeId, file: Option<SourceFileAt>, number: Option<u64>) -> Result<PathBuf, RunError> {
         let sink = self.sink(node);
         let width = match sink.if_exists {
             IfExists::UniqueSuffix { width } => width,
             _ => 0,
         };
-        let source_path = file.map(|file| &*self.source_context(node).files[file as usize].shown);
+        let source_path = file.map(|at| &*self.files(at.source)[at.file as usize].shown);
         let context = RenderContext {
             channel: None,
             pipeline_hash: &self.plan.pipeline_hash,
@@ -103,7 +104,7 @@ impl<'p> Destinations<'p> {
     }
 
     /// Checks the destinations of the whole run before anything is created: no two alike, none that is an input.
-    pub(crate) fn check(&self, dead_letters: Option<&Path>) -> Result<(), RunError> {
+    pub(crate) fn check(&self, dead_letters: &[LetterFile]) -> Result<(), RunError> {
         let mut claimed: Vec<(PathBuf, String)> = Vec::new();
         let mut claim = |path: PathBuf, owner: String| -> Result<(), RunError> {
             let real = real_path(&path);
@@ -121,8 +122,8 @@ impl<'p> Destinations<'p> {
             claimed.push((real, owner));
             Ok(())
         };
-        if let Some(path) = dead_letters {
-            claim(path.to_owned(), "the dead-letter file".to_owned())?;
+        for file in dead_letters {
+            claim(file.destination.clone(), format!("the dead-letter file {}", file.authored))?;
         }
         for id in self.sinks() {
             let name = &self.plan.nodes[id].name;
@@ -130,9 +131,11 @@ impl<'p> Destinations<'p> {
                 claim(self.render(id, None, None)?, format!("sink `{name}`"))?;
                 continue;
             }
-            for file in 0..self.source_context(id).files.len() as u32 {
-                let shown = &self.source_context(id).files[file as usize].shown;
-                claim(self.render(id, Some(file), None)?, format!("sink `{name}` for {shown}"))?;
+            for source in sources_above(self.plan, id) {
+                for (file, found) in (0..).zip(self.files(source)) {
+                    let at = SourceFileAt { source, file };
+                    claim(self.render(id, Some(at), None)?, format!("sink `{name}` for {}", found.shown))?;
+                }
             }
         }
         Ok(())
@@ -145,7 +148,12 @@ impl<'p> Destinations<'p> {
     }
 
     /// Starts a Sink's output.
-    pub(crate) fn begin(&self, node: NodeId, file: Option<u32>, attempt: &mut Attempt) -> Result<Output, RunError> {
+    pub(crate) fn begin(
+        &self,
+        node: NodeId,
+        file: Option<SourceFileAt>,
+        attempt: &mut Attempt,
+    ) -> Result<Output, RunError> {
         let sink = self.sink(node);
         if self.preview {
             return Output::begin(sink, PathBuf::from("preview"), Target::Memory(Vec::new()));
@@ -154,7 +162,12 @@ impl<'p> Destinations<'p> {
         Output::begin(sink, destination, Target::Staged(staged))
     }
 
-    fn stage(&self, node: NodeId, file: Option<u32>, attempt: &mut Attempt) -> Result<(PathBuf, StagedFile), RunError> {
+    fn stage(
+        &self,
+        node: NodeId,
+        file: Option<SourceFileAt>,
+        attempt: &mut Attempt,
+    ) -> Result<(PathBuf, StagedFile), RunError> {
         let producer = format!("sink `{}`", self.plan.nodes[node].name);
         let policy = match self.sink(node).if_exists {
             IfExists::Overwrite => CollisionPolicy::Replace,
@@ -170,7 +183,7 @@ impl<'p> Destinations<'p> {
     fn stage_unique(
         &self,
         node: NodeId,
-        file: Option<u32>,
+        file: Option<SourceFileAt>,
         producer: &str,
         attempt: &mut Attempt,
     ) -> Result<(PathBuf, StagedFile), RunError> {

@@ -9,6 +9,7 @@
 mod apply;
 mod block;
 mod books;
+mod breakers;
 mod cancel;
 mod destinations;
 mod envelope;

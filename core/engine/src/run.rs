@@ -8,17 +8,18 @@ use std::time::Duration;
 
 use clinker_cxl::{SourceContext, SourceFile};
 use clinker_diagnostics::Diagnostic;
-use clinker_dlq::{Layout, Worst};
+use clinker_dlq::Worst;
 use clinker_events::Level;
 use clinker_plan::{CompiledPlan, NodeId, Operator, SourcePlan, Strategy};
 use clinker_publish::Attempt;
 
 use crate::apply::{Applier, LetterFile, Outputs};
+use crate::breakers::Breakers;
 use crate::destinations::Destinations;
 use crate::error::exit;
 use crate::outputs::sync_all;
-use crate::runtime::Runtime;
-use crate::unit::run_unit;
+use crate::runtime::{Letters, Runtime};
+use crate::unit::{run_unit, source_order};
 use crate::{Books, RunEnvelope, RunError};
 
 /// What a completed run did.
@@ -68,11 +69,10 @@ pub fn run(plan: &CompiledPlan, mut envelope: RunEnvelope) -> Result<RunReport, 
         force: envelope.force,
         preview: preview.is_some(),
     };
-    let mut applier = applier(plan, envelope, destinations)?;
-    for (node, entry) in plan.nodes.iter().enumerate() {
-        if matches!(entry.operator, Operator::Source(_)) {
-            run_unit(&runtime, node, &mut applier)?;
-        }
+    let letter_file_of = runtime.letters.as_ref().map(Letters::of_sources).unwrap_or_default();
+    let mut applier = applier(plan, envelope, destinations, letter_file_of)?;
+    for source in source_order(plan) {
+        run_unit(&runtime, source, &mut applier)?;
     }
     applier.outputs.close_all()?;
     applier.finish_letters()?;
@@ -108,15 +108,15 @@ fn report(runtime: &Runtime<'_>, applier: &Applier<'_>) -> RunReport {
         let of_kind = |id: &NodeId| match &runtime.plan.nodes[*id].operator {
             Operator::Source(_) => sources,
             Operator::Sink(_) => !sources,
-            Operator::Transform(_) => false,
+            Operator::Transform(_) | Operator::Route(_) | Operator::Merge(_) => false,
         };
         (0..runtime.plan.nodes.len()).filter(of_kind).map(count).sum()
     };
     RunReport {
-        total: sum(&|id| applier.books.nodes[id].rows_in, true),
+        total: sum(&|id| applier.books.nodes[id].total_in(), true),
         ok: applier.ok_rows,
-        written: sum(&|id| applier.books.nodes[id].rows_out, false),
-        rejected: applier.rejected_rows,
+        written: sum(&|id| applier.books.nodes[id].total_out(), false),
+        rejected: applier.breakers.rejected(),
         categories: applier.worst.categories(),
         books: applier.books.clone(),
         outputs: Vec::new(),
@@ -133,18 +133,13 @@ fn applier<'p>(
     plan: &'p CompiledPlan,
     envelope: RunEnvelope,
     destinations: Destinations<'p>,
+    letter_file_of: Vec<Option<usize>>,
 ) -> Result<Applier<'p>, RunError> {
-    let letters = match &plan.dead_letters {
-        Some(letters) if plan.failures.strategy == Strategy::Continue && !destinations.preview => Some(LetterFile {
-            authored: letters.path.clone(),
-            destination: plan.base.join(&letters.path),
-            layout: Layout::new(letters),
-            file: None,
-        }),
-        _ => None,
-    };
+    let kept = plan.failures.strategy == Strategy::Continue && !destinations.preview;
+    let letters: Vec<LetterFile> =
+        plan.dead_letters.iter().filter(|_| kept).map(|file| LetterFile::new(plan, file)).collect();
     if !destinations.preview {
-        destinations.check(letters.as_ref().map(|letters| letters.destination.as_path()))?;
+        destinations.check(&letters)?;
     }
     let mut attempt = Attempt::new(Arc::clone(&envelope.storage), &envelope.execution_id);
     let mut open = Vec::new();
@@ -158,14 +153,15 @@ fn applier<'p>(
         destinations,
         outputs: Outputs { open, complete: Vec::new(), preview: Vec::new() },
         letters,
+        letter_file_of,
         ids: envelope.ids,
         clock: envelope.clock,
         progress: envelope.progress,
         subscriber: envelope.subscriber,
-        books: Books::new(plan.nodes.len()),
+        books: Books::new(&plan.nodes),
         worst: Worst::default(),
         ok_rows: 0,
-        rejected_rows: 0,
+        breakers: Breakers::new(plan),
         last_instant: i128::MIN,
         warnings: Vec::new(),
         current_source: 0,

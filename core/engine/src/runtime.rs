@@ -40,9 +40,16 @@ pub(crate) struct Runtime<'p> {
 
 /// How dead letters are rendered.
 pub(crate) struct Letters {
-    pub layout: Layout,
-    /// For each node where the cells of the records it receives go.
-    pub maps: Vec<ColumnMap>,
+    files: Vec<LetterFormat>,
+    /// For each Source the file its rows go to.
+    of_source: Vec<Option<usize>>,
+}
+
+/// How the rows of one dead-letter file are rendered.
+pub(crate) struct LetterFormat {
+    layout: Layout,
+    /// For each node where the cells of the records it receives go; none when no such row goes to this file.
+    maps: Vec<Option<ColumnMap>>,
 }
 
 impl<'p> Runtime<'p> {
@@ -52,10 +59,7 @@ impl<'p> Runtime<'p> {
         sources: Arc<[SourceContext]>,
     ) -> Result<Self, RunError> {
         let writes_letters = plan.failures.strategy == Strategy::Continue && envelope.preview.is_none();
-        let letters = match &plan.dead_letters {
-            Some(dead_letters) if writes_letters => Some(Letters::new(plan, Layout::new(dead_letters))?),
-            _ => None,
-        };
+        let letters = if writes_letters { Letters::new(plan)? } else { None };
         let budget = Budget::new(plan.memory.limit);
         let (in_flight, bytes) = share(plan.memory.limit, envelope.threads);
         Ok(Self {
@@ -108,22 +112,70 @@ fn share(limit: u64, threads: usize) -> (usize, usize) {
 }
 
 impl Letters {
-    fn new(plan: &CompiledPlan, layout: Layout) -> Result<Self, RunError> {
+    fn new(plan: &CompiledPlan) -> Result<Option<Self>, RunError> {
+        if plan.dead_letters.is_empty() {
+            return Ok(None);
+        }
+        let mut files = Vec::with_capacity(plan.dead_letters.len());
+        for file in &plan.dead_letters {
+            files.push(LetterFormat::new(plan, Layout::new(file), &file.sources)?);
+        }
+        let file_of = |name: &Arc<str>| {
+            let own = plan.dead_letters.iter().position(|file| !file.fallback && file.sources.contains(name));
+            own.or_else(|| plan.dead_letters.iter().position(|file| file.fallback))
+        };
+        let sources = plan.nodes.iter().filter(|node| matches!(node.operator, Operator::Source(_)));
+        Ok(Some(Self { files, of_source: sources.map(|node| file_of(&node.name)).collect() }))
+    }
+
+    /// How a row of that Source, received by that node, is rendered; `None` when it is only counted.
+    pub(crate) fn format(&self, source: u16, node: NodeId) -> Option<(&Layout, &ColumnMap)> {
+        let file = &self.files[self.of_source[usize::from(source)]?];
+        Some((&file.layout, file.maps[node].as_ref()?))
+    }
+
+    /// For each Source the file its rows go to.
+    pub(crate) fn of_sources(&self) -> Vec<Option<usize>> {
+        self.of_source.clone()
+    }
+}
+
+impl LetterFormat {
+    fn new(plan: &CompiledPlan, layout: Layout, sources: &[Arc<str>]) -> Result<Self, RunError> {
         let mut maps = Vec::with_capacity(plan.nodes.len());
         for (id, node) in plan.nodes.iter().enumerate() {
-            let received = plan.nodes[node.input.unwrap_or(id)].schema.columns.iter().map(|(name, _)| &**name);
+            if !sources_above(plan, id).iter().any(|source| sources.contains(&plan.nodes[*source].name)) {
+                maps.push(None);
+                continue;
+            }
+            let received = plan.nodes[node.input().unwrap_or(id)].schema.columns.iter().map(|(name, _)| &**name);
             let map = match &node.operator {
                 Operator::Source(_) => layout.map(received.chain([SOURCE_RECORD])),
-                Operator::Transform(_) => layout.map(received),
+                Operator::Transform(_) | Operator::Route(_) => layout.map(received),
                 Operator::Sink(sink) if sink.refuses_rows => layout.map(received),
-                Operator::Sink(_) => layout.map([]),
+                Operator::Sink(_) | Operator::Merge(_) => layout.map([]),
             };
-            maps.push(map.map_err(|column| {
+            maps.push(Some(map.map_err(|column| {
                 RunError::internal(format!("node `{}`: column `{column}` is not in the dead-letter header", node.name))
-            })?);
+            })?));
         }
         Ok(Self { layout, maps })
     }
+}
+
+/// The Sources that records at a node can come from, in plan order.
+pub(crate) fn sources_above(plan: &CompiledPlan, node: NodeId) -> Vec<NodeId> {
+    let mut above = vec![false; plan.nodes.len()];
+    above[node] = true;
+    // Inputs stand before their readers in plan order.
+    for id in (0..=node).rev() {
+        if above[id] {
+            for input in &plan.nodes[id].inputs {
+                above[input.node] = true;
+            }
+        }
+    }
+    (0..=node).filter(|id| above[*id] && matches!(plan.nodes[*id].operator, Operator::Source(_))).collect()
 }
 
 #[cfg(test)]

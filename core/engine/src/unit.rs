@@ -3,16 +3,19 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use clinker_plan::{CompiledPlan, NodeId, Operator};
+use clinker_cxl::RunContext;
+use clinker_plan::{CompiledPlan, Input, NodeId, Operator, Port};
 use clinker_record::Batch;
 
 use crate::apply::Applier;
 use crate::block::BlockResult;
 use crate::error::exit;
+use crate::operators::merge::merge;
+use crate::operators::route::route;
 use crate::operators::sink::SinkOperator;
 use crate::operators::source::{BlockWork, Body, SourceReader, Work, admit_block};
 use crate::operators::transform::transform;
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, sources_above};
 use crate::sequencer::Sequencer;
 use crate::{CancelToken, RunError};
 
@@ -98,13 +101,39 @@ fn stop_when_cancelled(cancel: &CancelToken, sequencer: &Order<'_, '_>) -> bool 
     cancelled
 }
 
+/// The Sources in the order in which they are read: plan order, except that the inputs of a Merge come one after the
+/// other, as it declares them.
+pub(crate) fn source_order(plan: &CompiledPlan) -> Vec<NodeId> {
+    let mut order = Vec::new();
+    for id in 0..plan.nodes.len() {
+        if matches!(plan.nodes[id].operator, Operator::Source(_)) && !order.contains(&id) {
+            // The lowest Merge that this Source reaches decides for all Sources above it.
+            let merges = (id..plan.nodes.len()).filter(|node| matches!(plan.nodes[*node].operator, Operator::Merge(_)));
+            let last = merges.filter(|merge| sources_above(plan, *merge).contains(&id)).next_back();
+            in_declared_order(plan, last.unwrap_or(id), &mut order);
+        }
+    }
+    order
+}
+
+/// Adds the Sources above a node, following inputs as they are declared.
+fn in_declared_order(plan: &CompiledPlan, node: NodeId, order: &mut Vec<NodeId>) {
+    let mut stack = vec![node];
+    while let Some(at) = stack.pop() {
+        if plan.nodes[at].inputs.is_empty() && !order.contains(&at) {
+            order.push(at);
+        }
+        stack.extend(plan.nodes[at].inputs.iter().rev().map(|input| input.node));
+    }
+}
+
 impl<'p> Unit<'p> {
     fn of(plan: &'p CompiledPlan, source: NodeId) -> Self {
         let mut member = vec![false; plan.nodes.len()];
         member[source] = true;
         let mut unit = Unit { source, below: Vec::new(), sinks: Vec::new() };
         for (id, node) in plan.nodes.iter().enumerate() {
-            if node.input.is_some_and(|input| member[input]) {
+            if node.inputs.iter().any(|input| member[input.node]) {
                 member[id] = true;
                 unit.below.push(id);
                 if let Operator::Sink(sink) = &node.operator {
@@ -117,7 +146,7 @@ impl<'p> Unit<'p> {
 
     /// Everything one piece of work causes. Pure: called by any worker, in any order.
     fn process(&self, runtime: &Runtime<'_>, work: Work) -> BlockResult {
-        let mut result = BlockResult::new(runtime.plan.nodes.len(), work.opened);
+        let mut result = BlockResult::new(&runtime.plan.nodes, work.opened);
         match work.body {
             Body::Block(block) => self.process_block(runtime, &block, &mut result),
             Body::Fault(error) => result.fault = Some(error),
@@ -132,32 +161,15 @@ impl<'p> Unit<'p> {
     fn process_block(&self, runtime: &Runtime<'_>, block: &BlockWork, result: &mut BlockResult) {
         result.memory = Some(runtime.budget.reserve("block", block.block.data.len() as u64));
         let evaluation = runtime.evaluation();
-        let plan = runtime.plan;
-        let mut batches: Vec<Option<Batch>> = Vec::new();
-        batches.resize_with(plan.nodes.len(), || None);
-        batches[self.source] = Some(admit_block(runtime, self.source, block, result));
-        let mut readers: Vec<usize> = plan.nodes.iter().map(|node| node.consumers.len()).collect();
+        let mut flow = Flow::new(runtime.plan);
+        let admitted = admit_block(runtime, self.source, block, result);
+        flow.put(self.source, vec![Some(admitted)]);
         let mut written = Written::new(block.block.rows as usize, self.sinks.len());
         for &id in &self.below {
-            let Some(input) = plan.nodes[id].input else { continue };
-            readers[input] -= 1;
-            // The last reader takes the batch, so that it is gone as soon as nobody needs it.
-            let batch = if readers[input] == 0 { batches[input].take() } else { batches[input].clone() };
-            let Some(batch) = batch else { continue };
-            match &plan.nodes[id].operator {
-                Operator::Source(_) => {}
-                Operator::Transform(transform_plan) => {
-                    result.books.nodes[id].rows_in += batch.rows as u64;
-                    batches[id] = Some(transform(runtime, id, transform_plan, &batch, &evaluation, result));
-                }
-                Operator::Sink(_) => {
-                    if let Some(sink) = self.sinks.iter().find(|sink| sink.node == id) {
-                        let failures = result.failures.len();
-                        sink.encode(runtime, &batch, result);
-                        let refused = &result.failures[failures..];
-                        written.add(&batch, refused.iter().map(|failure| failure.row));
-                    }
-                }
+            for (position, input) in runtime.plan.nodes[id].inputs.iter().enumerate() {
+                let Some(batch) = flow.take(*input) else { continue };
+                result.books.nodes[id].rows_in[position] += batch.rows as u64;
+                self.step(runtime, id, position, batch, &evaluation, &mut flow, &mut written, result);
             }
         }
         result.ok_rows = written.count();
@@ -165,6 +177,72 @@ impl<'p> Unit<'p> {
             let waiting = result.outputs.iter().map(|output| output.encoded.bytes.len()).sum::<usize>();
             memory.resize((block.block.data.len() + waiting + result.letters.len()) as u64);
         }
+    }
+
+    /// One batch through one node.
+    #[expect(clippy::too_many_arguments, reason = "a node's step touches everything that a block carries")]
+    fn step(
+        &self,
+        runtime: &Runtime<'_>,
+        id: NodeId,
+        position: usize,
+        batch: Batch,
+        evaluation: &RunContext,
+        flow: &mut Flow,
+        written: &mut Written,
+        result: &mut BlockResult,
+    ) {
+        match &runtime.plan.nodes[id].operator {
+            Operator::Source(_) => {}
+            Operator::Transform(plan) => {
+                flow.put(id, vec![Some(transform(runtime, id, plan, &batch, evaluation, result))]);
+            }
+            Operator::Route(plan) => flow.put(id, route(runtime, id, plan, &batch, evaluation, result)),
+            Operator::Merge(plan) => {
+                let merged = merge(runtime, id, plan, position, batch);
+                result.books.nodes[id].rows_out[0] += merged.rows as u64;
+                flow.put(id, vec![Some(merged)]);
+            }
+            Operator::Sink(_) => {
+                if let Some(sink) = self.sinks.iter().find(|sink| sink.node == id) {
+                    let failures = result.failures.len();
+                    sink.encode(runtime, &batch, result);
+                    let refused = &result.failures[failures..];
+                    written.add(&batch, refused.iter().map(|failure| failure.row));
+                }
+            }
+        }
+    }
+}
+
+/// The batches of one block on their way down, by port.
+struct Flow {
+    ports: Vec<Vec<FlowPort>>,
+}
+
+struct FlowPort {
+    batch: Option<Batch>,
+    /// Readers that have not taken it yet.
+    readers: usize,
+}
+
+impl Flow {
+    fn new(plan: &CompiledPlan) -> Self {
+        let port = |port: &Port| FlowPort { batch: None, readers: port.consumers.len() };
+        Self { ports: plan.nodes.iter().map(|node| node.ports.iter().map(port).collect()).collect() }
+    }
+
+    fn put(&mut self, node: NodeId, batches: Vec<Option<Batch>>) {
+        for (port, batch) in self.ports[node].iter_mut().zip(batches) {
+            port.batch = batch.filter(|_| port.readers > 0);
+        }
+    }
+
+    /// The batch of a port, for one of its readers. The last one takes it, so that it is gone as soon as nobody needs it.
+    fn take(&mut self, input: Input) -> Option<Batch> {
+        let port = &mut self.ports[input.node][input.port];
+        port.readers = port.readers.saturating_sub(1);
+        if port.readers == 0 { port.batch.take() } else { port.batch.clone() }
     }
 }
 

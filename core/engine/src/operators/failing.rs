@@ -43,7 +43,8 @@ pub(crate) fn fail_rows(
         let source = &runtime.context.sources[usize::from(run.source)];
         let shown = &source.files[run.file as usize].shown;
         let start = out.letters.len();
-        if let (Some(letters), false) = (&runtime.letters, stops) {
+        let format = runtime.letters.as_ref().filter(|_| !stops).and_then(|letters| letters.format(run.source, node));
+        if let Some((layout, map)) = format {
             let letter = Letter {
                 source_file: shown,
                 source_name: &source.name,
@@ -53,15 +54,18 @@ pub(crate) fn fail_rows(
                 category: failure.category,
                 detail: &failure.detail,
                 stage,
+                route: &runtime.plan.nodes[node].route,
             };
             let cell = |at: usize, text: &mut Vec<u8>| writers[at].append(row, text);
-            letters.layout.render(&letter, &letters.maps[node], cell, &mut out.letters);
+            layout.render(&letter, map, cell, &mut out.letters);
         }
         let stop = stops.then(|| stop(stop_as, stage, shown, run.row + distance, failure));
         out.books.nodes[node].reject(failure.category, 1);
         out.failures.push(PendingFailure {
             row: batch.origin.block_row(row),
             node,
+            source: run.source,
+            typed: false,
             category: failure.category,
             letter: start..out.letters.len(),
             stop,

@@ -2,6 +2,8 @@
 //! bytes; all of them are pure and report failures beside their result.
 
 pub(crate) mod failing;
+pub(crate) mod merge;
+pub(crate) mod route;
 pub(crate) mod sink;
 pub(crate) mod source;
 pub(crate) mod transform;

@@ -40,8 +40,7 @@ impl<'p> SinkOperator<'p> {
         let refused = std::mem::take(&mut encoded.refused);
         self.refuse(runtime, batch, &refused, out);
         let book = &mut out.books.nodes[self.node];
-        book.rows_in += batch.rows as u64;
-        book.rows_out += encoded.ends.len() as u64;
+        book.rows_out[0] += encoded.ends.len() as u64;
         out.outputs.push(SinkBytes { node: self.node, encoded, names: Arc::clone(names) });
     }
 

@@ -43,8 +43,8 @@ pub(crate) fn admit_block(runtime: &Runtime<'_>, node: NodeId, work: &BlockWork,
 
     out.fault = fault.map(|fault| source_fault(&context.place(), fault));
     let book = &mut out.books.nodes[node];
-    book.rows_in += u64::from(work.block.rows);
-    book.rows_out += batch.rows as u64;
+    book.rows_in[0] += u64::from(work.block.rows);
+    book.rows_out[0] += batch.rows as u64;
     batch
 }
 

@@ -75,7 +75,9 @@ impl Rejections<'_> {
         }
         out.books.nodes[self.node].reject(category, 1);
         let letter = start..out.letters.len();
-        out.failures.push(PendingFailure { row, node: self.node, category, letter, stop });
+        let source = self.runtime.source(self.node).index;
+        let typed = category != Category::StructuralValidation;
+        out.failures.push(PendingFailure { row, node: self.node, source, typed, category, letter, stop });
     }
 }
 
@@ -201,18 +203,16 @@ fn cell_text(column: &SourceColumn, cells: &Cells, row: usize) -> Option<String>
 /// The undeclared fields of a row as one compact JSON object in input order.
 fn push_undeclared(undeclared: &[(Arc<str>, Cells)], row: usize, out: &mut Vec<u8>) {
     out.push(b'{');
-    for (at, (name, cells)) in undeclared.iter().enumerate() {
-        if at > 0 {
+    let first = out.len();
+    for (name, cells) in undeclared {
+        let before = out.len();
+        if before > first {
             out.push(b',');
         }
         json::push_string(name, out);
         out.push(b':');
-        match cells {
-            Cells::Native(column) => json::append_compact(&column.value(row), out),
-            _ => match cells.text(row) {
-                Some(text) => json::push_string(text, out),
-                None => out.extend_from_slice(b"null"),
-            },
+        if !cast::append_undeclared(cells, row, out) {
+            out.truncate(before);
         }
     }
     out.push(b'}');
@@ -228,11 +228,14 @@ fn letter<'a>(context: &'a Rejections<'_>, shown: &'a str, block_row: u32, categ
         category,
         detail: "",
         stage: &context.runtime.plan.nodes[context.node].stage,
+        route: "",
     }
 }
 
 fn render(context: &Rejections<'_>, letter: &Letter<'_>, cell: impl FnMut(usize, &mut Vec<u8>), out: &mut Vec<u8>) {
-    if let Some(letters) = &context.runtime.letters {
-        letters.layout.render(letter, &letters.maps[context.node], cell, out);
+    let source = context.runtime.source(context.node).index;
+    let letters = context.runtime.letters.as_ref();
+    if let Some((layout, map)) = letters.and_then(|letters| letters.format(source, context.node)) {
+        layout.render(letter, map, cell, out);
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn transform(
     } else {
         validate::validate(runtime, node, plan, batch, outcome.kept.as_deref(), result, evaluation, out)
     };
-    out.books.nodes[node].rows_out += result.rows as u64;
+    out.books.nodes[node].rows_out[0] += result.rows as u64;
     result
 }
 
