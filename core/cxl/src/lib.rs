@@ -18,7 +18,7 @@ mod scope;
 mod syntax;
 
 pub use functions::{FunctionDoc, function_docs};
-pub use outcome::{ErrorKind, EvalError, Outcome, Verdict, Verdicts};
-pub use program::{Expression, Program, compile_expression, compile_program};
+pub use outcome::{ErrorKind, EvalError, Outcome, TooLarge, Verdict, Verdicts};
+pub use program::{DEFAULT_BUDGET, Expression, Program, compile_expression, compile_program};
 pub use run::{RunContext, SourceContext, SourceFile};
 pub use scope::{CxlDiagnostic, Scope, ScopeColumn, Want};

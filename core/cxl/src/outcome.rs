@@ -74,11 +74,24 @@ pub struct EvalError {
     pub span: Span,
 }
 
+impl EvalError {
+    /// Bytes of its texts.
+    pub(crate) fn bytes(&self) -> usize {
+        let message = if let Cow::Owned(message) = &self.message { message.len() } else { 0 };
+        message + self.value.as_ref().map_or(0, String::len)
+    }
+}
+
 impl fmt::Display for EvalError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.message)
     }
 }
+
+/// The values that a batch of several rows asked for take more bytes than may be built at one time: it must be
+/// evaluated in smaller pieces. A batch of one row is never too large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge;
 
 /// What a condition says about each row of a batch.
 #[derive(Debug)]
@@ -113,6 +126,14 @@ impl Verdicts {
             (false, true) => Verdict::True,
             (false, false) => Verdict::False,
         }
+    }
+
+    /// The verdicts on these rows and then on others.
+    pub(crate) fn followed_by(mut self, mut next: Verdicts) -> Verdicts {
+        let rows = self.values.len() as u32;
+        self.errors.extend(next.errors.drain(..).map(|(row, error)| (rows + row, error)));
+        let values = self.values.iter().chain(next.values.iter()).collect();
+        Verdicts { values, errors: self.errors }
     }
 
     /// Whether the condition holds on every row.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use clinker_record::{Batch, Column, Type};
 
 use crate::check::{check_expression, check_program};
-use crate::eval::{run_condition, run_expression, run_program};
+use crate::eval::{Budget, run_condition, run_expression, run_program};
 use crate::ir::{Body, Node, Step};
-use crate::outcome::{EvalError, Outcome, Verdicts};
+use crate::outcome::{EvalError, Outcome, TooLarge, Verdicts};
 use crate::run::RunContext;
 use crate::scope::{CxlDiagnostic, Scope, Want};
 
@@ -44,6 +44,20 @@ pub fn compile_expression(text: &str, scope: &Scope<'_>, want: Want) -> (Option<
     let (node, diagnostics) = check_expression(text, scope, want);
     let expression = node.map(|node| Expression { columns: columns_read([&node]), node });
     (expression, diagnostics)
+}
+
+/// Bytes that one evaluation builds at most when the host has no better number.
+pub const DEFAULT_BUDGET: usize = 64 << 20;
+
+/// One row has limits of its own.
+fn budget_of(batch: &Batch, bytes: usize) -> Budget {
+    Budget::new(if batch.rows > 1 { bytes } else { usize::MAX })
+}
+
+/// The rows of a batch in two halves.
+pub(crate) fn halves(rows: usize) -> (Vec<u32>, Vec<u32>) {
+    let (middle, end) = (rows as u32 / 2, rows as u32);
+    ((0..middle).collect(), (middle..end).collect())
 }
 
 fn columns_read<'n>(nodes: impl IntoIterator<Item = &'n Node>) -> Vec<usize> {
@@ -83,9 +97,15 @@ impl Program {
         lines
     }
 
-    /// Evaluates the program over all rows of a batch.
+    /// Evaluates the program over all rows of a batch, whatever memory its values take.
     pub fn evaluate(&self, batch: &Batch, run: &RunContext) -> Outcome {
-        run_program(&self.body, batch, run)
+        run_program(&self.body, batch, run, &Budget::new(usize::MAX)).expect("the budget is infinite")
+    }
+
+    /// Evaluates the program over all rows of a batch, unless it would build more than `budget` bytes. A batch that is
+    /// too large is to be evaluated in pieces: a single row always has an outcome.
+    pub fn evaluate_within(&self, batch: &Batch, run: &RunContext, budget: usize) -> Result<Outcome, TooLarge> {
+        run_program(&self.body, batch, run, &budget_of(batch, budget))
     }
 }
 
@@ -102,11 +122,29 @@ impl Expression {
 
     /// Evaluates a condition over all rows of a batch.
     pub fn evaluate_condition(&self, batch: &Batch, run: &RunContext) -> Verdicts {
-        run_condition(&self.node, batch, run)
+        match run_condition(&self.node, batch, run, &budget_of(batch, DEFAULT_BUDGET)) {
+            Ok(verdicts) => verdicts,
+            // Verdicts are small, whatever was built on the way to them.
+            Err(TooLarge) => {
+                let (first, second) = halves(batch.rows);
+                let before = self.evaluate_condition(&batch.take(&first), run);
+                before.followed_by(self.evaluate_condition(&batch.take(&second), run))
+            }
+        }
     }
 
-    /// Evaluates the expression over all rows of a batch; rows with an error are null.
+    /// Evaluates the expression over all rows of a batch, whatever memory its values take; rows with an error are null.
     pub fn evaluate(&self, batch: &Batch, run: &RunContext) -> (Column, Vec<(u32, EvalError)>) {
-        run_expression(&self.node, batch, run)
+        run_expression(&self.node, batch, run, &Budget::new(usize::MAX)).expect("the budget is infinite")
+    }
+
+    /// As [`Expression::evaluate`], unless it would build more than `budget` bytes; a single row always has an outcome.
+    pub fn evaluate_within(
+        &self,
+        batch: &Batch,
+        run: &RunContext,
+        budget: usize,
+    ) -> Result<(Column, Vec<(u32, EvalError)>), TooLarge> {
+        run_expression(&self.node, batch, run, &budget_of(batch, budget))
     }
 }

@@ -8,6 +8,7 @@ use clinker_record::{Column, Decimal, Value};
 
 use super::cell::{self, Cell};
 use super::faults::Faults;
+use super::frame::Frame;
 use super::text_builder::TextBuilder;
 use super::vector::{Builder, Vector, float_vector, int_vector};
 use crate::check::types::Base;
@@ -74,12 +75,12 @@ fn as_floats(vector: &Vector) -> Option<Operand<'_, f64>> {
 /// One operator over all rows.
 pub(super) fn binary(
     op: ArithmeticOp,
-    left: &Vector,
-    right: &Vector,
-    rows: usize,
+    (left, right): (&Vector, &Vector),
+    frame: &Frame<'_>,
     span: Span,
     faults: &mut Faults,
 ) -> Vector {
+    let rows = frame.rows;
     if left.is_all_null() || right.is_all_null() {
         return Vector::NULL;
     }
@@ -98,10 +99,14 @@ pub(super) fn binary(
         | (Vector::Column(Column::Text(_)), Vector::Scalar(Value::String(_)))
             if op == ArithmeticOp::Add =>
         {
-            concatenate(left, right, rows, span, faults)
+            concatenate(left, right, frame, span, faults)
         }
         _ => by_row(arithmetic_base(left, right), rows, span, faults, |row| {
-            cell::arithmetic(op, left.cell(row), right.cell(row))
+            let result = cell::arithmetic(op, left.cell(row), right.cell(row));
+            match &result {
+                Ok(Value::String(text)) if !frame.budget.charge(text.len()) => Ok(Value::Null),
+                _ => result,
+            }
         }),
     }
 }
@@ -219,9 +224,9 @@ pub(super) fn for_valid(nulls: Option<&NullBuffer>, rows: usize, mut visit: impl
 }
 
 /// `+` of text: the pieces of all rows go into one growing buffer.
-fn concatenate(left: &Vector, right: &Vector, rows: usize, span: Span, faults: &mut Faults) -> Vector {
-    let mut builder = TextBuilder::new(rows);
-    for row in 0..rows {
+fn concatenate(left: &Vector, right: &Vector, frame: &Frame<'_>, span: Span, faults: &mut Faults) -> Vector {
+    let mut builder = TextBuilder::new(frame.rows);
+    for row in 0..frame.rows {
         let (Cell::Text(a), Cell::Text(b)) = (left.cell(row), right.cell(row)) else {
             builder.push_null();
             continue;
@@ -230,6 +235,9 @@ fn concatenate(left: &Vector, right: &Vector, rows: usize, span: Span, faults: &
             faults.at(row, span, error);
             builder.push_null();
             continue;
+        }
+        if !frame.budget.charge(a.len() + b.len()) {
+            return Vector::NULL;
         }
         builder.push_joined(a, b);
     }

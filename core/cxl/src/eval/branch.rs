@@ -134,7 +134,7 @@ fn finish(
     if !is_empty(frame, open) {
         pieces.push(piece(frame, otherwise, open, faults));
     }
-    assemble(pieces, base, frame.rows)
+    assemble(pieces, base, frame)
 }
 
 /// The value form of `match`: the subject once, patterns until the first equal one.
@@ -213,14 +213,15 @@ pub(super) fn coalesce(frame: &Rc<Frame<'_>>, operands: &[Node], base: Base, fau
             pieces.push(Piece { vector, rows: kept });
         }
         if left.is_empty() {
-            return assemble(pieces, base, frame.rows);
+            return assemble(pieces, base, frame);
         }
     }
     finish(frame, pieces, last, &open, base, faults)
 }
 
 /// Puts pieces together; rows in no piece are null.
-pub(super) fn assemble(pieces: Vec<Piece>, base: Base, rows: usize) -> Vector {
+pub(super) fn assemble(pieces: Vec<Piece>, base: Base, frame: &Frame<'_>) -> Vector {
+    let rows = frame.rows;
     let pieces: Vec<Piece> = pieces.into_iter().filter(|piece| !piece.vector.is_all_null()).collect();
     if pieces.is_empty() {
         return Vector::NULL;
@@ -229,7 +230,11 @@ pub(super) fn assemble(pieces: Vec<Piece>, base: Base, rows: usize) -> Vector {
         let mut values = vec![Value::Null; rows];
         for piece in &pieces {
             for &(row, at) in &piece.rows {
-                values[row as usize] = piece.vector.cell(at as usize).to_value();
+                let cell = piece.vector.cell(at as usize);
+                if !frame.budget.charge(cell.bytes()) {
+                    return Vector::NULL;
+                }
+                values[row as usize] = cell.to_value();
             }
         }
         return Vector::Values(values.into());

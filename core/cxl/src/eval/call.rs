@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use arrow_array::StringViewArray;
+use arrow_buffer::Buffer;
 use clinker_record::{Column, Value};
 
 use super::branch::{Piece, Selected, assemble};
@@ -39,20 +40,21 @@ pub(super) fn call(
     let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
         let mut values = vec![receiver];
         values.extend(args.iter().map(|arg| evaluate(frame, arg, faults)));
-        return rows_of(callee, &values, frame.rows, whole, faults);
+        return rows_of(callee, &values, frame, whole, faults);
     };
     let present: Rc<[u32]> = nulls.inner().set_indices_u32().collect();
     let mut selected = Selected::new(frame, &present);
     let mut values = vec![receiver.take(&present)];
     values.extend(args.iter().map(|arg| evaluate(&selected.frame, arg, &mut selected.faults)));
-    let vector = rows_of(callee, &values, present.len(), whole, &mut selected.faults);
+    let vector = rows_of(callee, &values, &selected.frame, whole, &mut selected.faults);
     selected.report(faults);
     let rows = present.iter().zip(0..).map(|(&row, at)| (row, at)).collect();
-    assemble(vec![Piece { vector, rows }], whole.ty.base, frame.rows)
+    assemble(vec![Piece { vector, rows }], whole.ty.base, frame)
 }
 
 /// The function over all rows of its operands.
-fn rows_of(callee: Callee<'_>, operands: &[Vector], rows: usize, whole: &Node, faults: &mut Faults) -> Vector {
+fn rows_of(callee: Callee<'_>, operands: &[Vector], frame: &Frame<'_>, whole: &Node, faults: &mut Faults) -> Vector {
+    let (rows, budget) = (frame.rows, frame.budget);
     let (function, prepared) = callee;
     let mut call = Call::new(function, prepared);
     let mut text = String::new();
@@ -62,15 +64,21 @@ fn rows_of(callee: Callee<'_>, operands: &[Vector], rows: usize, whole: &Node, f
         return match answer(function, &mut call, &mut cells, &mut text) {
             Ok(answer) => Vector::Scalar(to_value(answer, &cells, &text)),
             Err(error) => {
-                faults.all(rows, whole.span, &error);
+                if budget.charge(rows.saturating_mul(error.bytes())) {
+                    faults.all(rows, whole.span, &error);
+                }
                 Vector::NULL
             }
         };
     }
-    if let (Some(kernel), [Vector::Column(Column::Text(array))]) = (function.kernel, operands)
-        && let Some(array) = kernel(array)
+    if let (Some(kernel), [Vector::Column(Column::Text(source))]) = (function.kernel, operands)
+        && let Some(array) = kernel(source)
     {
-        return Vector::Column(Column::Text(array));
+        return if budget.charge(new_bytes(source, &array)) {
+            Vector::Column(Column::Text(array))
+        } else {
+            Vector::NULL
+        };
     }
     let mut output = Output::new(whole.ty.base, &operands[0], rows);
     for row in 0..rows {
@@ -78,14 +86,28 @@ fn rows_of(callee: Callee<'_>, operands: &[Vector], rows: usize, whole: &Node, f
         cells.extend(operands.iter().map(|operand| operand.cell(row)));
         text.clear();
         match answer(function, &mut call, &mut cells, &mut text) {
-            Ok(answer) => output.push(answer, &cells, &text, row),
+            Ok(answer) => {
+                if !budget.charge(output.cost(answer, &cells, &text)) {
+                    return Vector::NULL;
+                }
+                output.push(answer, &cells, &text, row);
+            }
             Err(error) => {
+                if !budget.charge(error.bytes()) {
+                    return Vector::NULL;
+                }
                 output.push(Answer::Null, &cells, &text, row);
                 faults.at(row, whole.span, error);
             }
         }
     }
     output.finish()
+}
+
+/// Bytes of the buffers that a result does not share with its source.
+fn new_bytes(source: &StringViewArray, result: &StringViewArray) -> usize {
+    let is_shared = |buffer: &Buffer| source.data_buffers().iter().any(|own| own.as_ptr() == buffer.as_ptr());
+    result.data_buffers().iter().filter(|buffer| !is_shared(buffer)).map(Buffer::len).sum()
 }
 
 /// One row: null and unsuitable operands give null, unless the function wants to see them.
@@ -157,6 +179,18 @@ impl<'r> Output<'r> {
                 Output::Shared { builder: TextBuilder::sharing(array), receiver: array }
             }
             _ => Output::Built(Builder::new(base, rows)),
+        }
+    }
+
+    /// Bytes that an answer adds.
+    #[inline]
+    fn cost(&self, answer: Answer, cells: &[Cell<'_>], text: &str) -> usize {
+        match (self, answer) {
+            (_, Answer::Text) => text.len(),
+            (Output::Built(Builder::Text(_) | Builder::Values(_)), Answer::Slice(..) | Answer::Operand(_)) => {
+                to_cell(answer, cells, text).bytes()
+            }
+            _ => 0,
         }
     }
 

@@ -24,6 +24,8 @@ pub(crate) enum Cell<'a> {
     Map(&'a [(Arc<str>, Value)]),
 }
 
+/// What an element of a container costs, beside what it holds.
+pub(crate) const SLOT: usize = 32;
 /// Longest String, in bytes.
 pub(crate) const MAX_TEXT: usize = 10_485_760;
 
@@ -58,6 +60,18 @@ impl<'a> Cell<'a> {
             Cell::DateTime(value) => Value::DateTime(value),
             Cell::Array(items) => Value::Array(items.to_vec()),
             Cell::Map(entries) => Value::Map(entries.to_vec()),
+        }
+    }
+
+    /// Bytes that a copy takes beside the slot it lies in.
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Cell::Text(text) => text.len(),
+            Cell::Array(items) => items.iter().map(|item| SLOT + Cell::of(item).bytes()).sum(),
+            Cell::Map(entries) => {
+                entries.iter().map(|(key, value)| 2 * SLOT + key.len() + Cell::of(value).bytes()).sum()
+            }
+            _ => 0,
         }
     }
 

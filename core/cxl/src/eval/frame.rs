@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use clinker_record::Batch;
 
+use super::budget::Budget;
 use super::vector::Vector;
 use crate::run::RunContext;
 
@@ -12,6 +13,7 @@ use crate::run::RunContext;
 pub(crate) struct Frame<'b> {
     pub(crate) batch: &'b Batch,
     pub(crate) run: &'b RunContext,
+    pub(crate) budget: &'b Budget,
     /// Number of rows.
     pub(crate) rows: usize,
     parent: Option<(Rc<Frame<'b>>, Rc<[u32]>)>,
@@ -22,10 +24,11 @@ pub(crate) struct Frame<'b> {
 
 impl<'b> Frame<'b> {
     /// All rows of a batch.
-    pub(crate) fn whole(batch: &'b Batch, run: &'b RunContext, slots: usize) -> Rc<Frame<'b>> {
+    pub(crate) fn whole(batch: &'b Batch, run: &'b RunContext, budget: &'b Budget, slots: usize) -> Rc<Frame<'b>> {
         Rc::new(Frame {
             batch,
             run,
+            budget,
             rows: batch.rows,
             parent: None,
             batch_rows: OnceCell::new(),
@@ -39,6 +42,7 @@ impl<'b> Frame<'b> {
         Rc::new(Frame {
             batch: self.batch,
             run: self.run,
+            budget: self.budget,
             rows: rows.len(),
             parent: Some((Rc::clone(self), rows)),
             batch_rows: OnceCell::new(),

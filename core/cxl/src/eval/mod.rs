@@ -6,6 +6,7 @@
 
 mod arithmetic;
 mod branch;
+mod budget;
 mod call;
 mod cell;
 mod compare;
@@ -18,6 +19,8 @@ mod text_builder;
 mod vector;
 
 #[cfg(test)]
+mod budget_tests;
+#[cfg(test)]
 pub(crate) mod oracle;
 #[cfg(test)]
 mod oracle_tests;
@@ -26,6 +29,7 @@ mod tests;
 
 use std::rc::Rc;
 
+pub(crate) use budget::Budget;
 pub(crate) use cell::{Cell, check_text};
 pub(crate) use program::{run_condition, run_expression, run_program};
 pub(crate) use text_builder::TextBuilder;
@@ -39,6 +43,9 @@ use vector::Vector;
 /// The values of an expression for the rows of a frame.
 fn evaluate(frame: &Rc<Frame<'_>>, node: &Node, faults: &mut Faults) -> Vector {
     let (rows, span) = (frame.rows, node.span);
+    if frame.budget.is_exceeded() {
+        return Vector::NULL;
+    }
     match &node.kind {
         NodeKind::Literal(value) => Vector::Scalar(value.clone()),
         NodeKind::Column(index) => frame.column(*index),
@@ -54,7 +61,7 @@ fn evaluate(frame: &Rc<Frame<'_>>, node: &Node, faults: &mut Faults) -> Vector {
             let mut value = evaluate(frame, first, faults);
             for (op, _, operand) in rest {
                 let right = evaluate(frame, operand, faults);
-                value = arithmetic::binary(*op, &value, &right, rows, first.span.to(operand.span), faults);
+                value = arithmetic::binary(*op, (&value, &right), frame, first.span.to(operand.span), faults);
             }
             value
         }

@@ -6,38 +6,54 @@ use std::sync::Arc;
 use arrow_array::{Array, BooleanArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use clinker_diagnostics::Span;
-use clinker_record::{Batch, Category, Column, Failure, Value};
+use clinker_record::{Batch, Category, Column, Failure, Kind, Value};
 
-use super::cell::holds_nan;
+use super::budget::Budget;
+use super::cell::{Cell, holds_nan};
 use super::evaluate;
 use super::faults::{self, Faults};
 use super::frame::Frame;
 use super::logic::truth;
 use super::vector::Vector;
-use crate::ir::{Body, Node, Step};
-use crate::outcome::{ErrorKind, EvalError, Outcome, Verdicts};
+use crate::ir::{Body, Node, Output, Step};
+use crate::outcome::{ErrorKind, EvalError, Outcome, TooLarge, Verdicts};
 use crate::run::RunContext;
 
 /// Runs a program over all rows of a batch.
-pub(crate) fn run_program(body: &Body, batch: &Batch, run: &RunContext) -> Outcome {
+pub(crate) fn run_program(body: &Body, batch: &Batch, run: &RunContext, budget: &Budget) -> Result<Outcome, TooLarge> {
     let mut state = State {
-        frame: Frame::whole(batch, run, body.slots),
+        frame: Frame::whole(batch, run, budget, body.slots),
         faults: Faults::default(),
         failures: Vec::new(),
         filtered: 0,
     };
     for step in &body.steps {
         state.step(step);
+        if budget.is_exceeded() {
+            return Err(TooLarge);
+        }
     }
     state.drop_failed();
-    let rows = state.frame.rows;
-    let columns =
-        body.outputs.iter().map(|output| state.frame.slot(output.slot).into_column(output.ty.kind, rows)).collect();
+    let column = |output: &Output| output_column(state.frame.slot(output.slot), output.ty.kind, &state.frame);
+    let columns = body.outputs.iter().map(column).collect::<Result<_, _>>()?;
     let mut failures = state.failures;
     failures.sort_by_key(|(failure, _)| failure.row);
     let (failures, spans) = failures.into_iter().unzip();
     let kept = state.frame.batch_rows().map(|rows| rows.to_vec());
-    Outcome { kept, filtered: state.filtered, failures, spans, columns }
+    Ok(Outcome { kept, filtered: state.filtered, failures, spans, columns })
+}
+
+/// A vector as a column. Values of any types are written out as text, one value for all rows included.
+fn output_column(vector: Vector, kind: Kind, frame: &Frame<'_>) -> Result<Column, TooLarge> {
+    let written = match &vector {
+        Vector::Column(_) | Vector::Dynamic(_) => 0,
+        Vector::Scalar(value) => frame.rows.saturating_mul(Cell::of(value).bytes()),
+        Vector::Values(values) => values.iter().map(|value| Cell::of(value).bytes()).sum(),
+    };
+    if !frame.budget.charge(written) {
+        return Err(TooLarge);
+    }
+    Ok(vector.into_column(kind, frame.rows))
 }
 
 /// Where a program stands: the rows left, and what became of the others.
@@ -138,10 +154,18 @@ fn refuse_nan(vector: &Vector, value: &Node, rows: usize, faults: &mut Faults) {
 }
 
 /// A condition over all rows of a batch.
-pub(crate) fn run_condition(condition: &Node, batch: &Batch, run: &RunContext) -> Verdicts {
-    let frame = Frame::whole(batch, run, 0);
+pub(crate) fn run_condition(
+    condition: &Node,
+    batch: &Batch,
+    run: &RunContext,
+    budget: &Budget,
+) -> Result<Verdicts, TooLarge> {
+    let frame = Frame::whole(batch, run, budget, 0);
     let mut faults = Faults::default();
     let truth = truth(&frame, condition, &mut faults);
+    if budget.is_exceeded() {
+        return Err(TooLarge);
+    }
     let mut valid = &truth.yes | &truth.no;
     if !faults.is_empty() {
         let mut bits = BooleanBufferBuilder::new(batch.rows);
@@ -150,14 +174,22 @@ pub(crate) fn run_condition(condition: &Node, batch: &Batch, run: &RunContext) -
         valid = bits.finish();
     }
     let nulls = Some(NullBuffer::new(valid)).filter(|nulls| nulls.null_count() > 0);
-    Verdicts { values: BooleanArray::new(truth.yes, nulls), errors: by_row(faults) }
+    Ok(Verdicts { values: BooleanArray::new(truth.yes, nulls), errors: by_row(faults) })
 }
 
 /// An expression over all rows of a batch; failed rows are null.
-pub(crate) fn run_expression(expression: &Node, batch: &Batch, run: &RunContext) -> (Column, Vec<(u32, EvalError)>) {
-    let frame = Frame::whole(batch, run, 0);
+pub(crate) fn run_expression(
+    expression: &Node,
+    batch: &Batch,
+    run: &RunContext,
+    budget: &Budget,
+) -> Result<(Column, Vec<(u32, EvalError)>), TooLarge> {
+    let frame = Frame::whole(batch, run, budget, 0);
     let mut faults = Faults::default();
     let mut vector = evaluate(&frame, expression, &mut faults);
+    if budget.is_exceeded() {
+        return Err(TooLarge);
+    }
     if !faults.is_empty() {
         let kind = expression.ty.base.kind();
         let column = vector.into_column(kind, batch.rows);
@@ -166,7 +198,7 @@ pub(crate) fn run_expression(expression: &Node, batch: &Batch, run: &RunContext)
             .collect();
         vector = Vector::from_column(Column::from_values(kind, &values));
     }
-    (vector.into_column(expression.ty.base.kind(), batch.rows), by_row(faults))
+    Ok((output_column(vector, expression.ty.base.kind(), &frame)?, by_row(faults)))
 }
 
 fn by_row(faults: Faults) -> Vec<(u32, EvalError)> {
