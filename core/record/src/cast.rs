@@ -10,6 +10,7 @@
 //! - `decimal` is an optional sign, digits and an optional fraction with at least one digit, without exponent.
 
 mod columns;
+mod json_cells;
 #[cfg(test)]
 mod oracle;
 mod primitives;
@@ -23,12 +24,14 @@ use std::borrow::Borrow;
 use std::sync::Arc;
 
 pub use columns::{text_column, untyped_column};
+pub use json_cells::append_undeclared;
 pub use primitives::{parse_bool, parse_float, parse_int};
 pub use report::{original_text, render_e126};
 pub use scalar::{Cell, Rejection, admit_cell};
 
 use crate::datetime::DateFormat;
-use crate::{Category, Column, TextCells, Type, Value};
+use crate::json::Json;
+use crate::{Category, Column, JsonCells, TextCells, Type, Value};
 
 /// One declared column as a reader delivers it.
 #[derive(Clone, Debug)]
@@ -37,6 +40,8 @@ pub enum Cells {
     Text(TextCells),
     /// Typed values.
     Native(Column),
+    /// JSON values.
+    Json(JsonCells),
     /// The input does not have this column; the number of rows.
     Absent(usize),
 }
@@ -47,6 +52,7 @@ impl Cells {
         match self {
             Cells::Text(cells) => cells.len(),
             Cells::Native(column) => column.len(),
+            Cells::Json(cells) => cells.kinds.len(),
             Cells::Absent(rows) => *rows,
         }
     }
@@ -60,7 +66,7 @@ impl Cells {
     pub fn bytes(&self, row: usize) -> Option<&[u8]> {
         match self {
             Cells::Text(cells) => cells.bytes(row),
-            Cells::Native(_) | Cells::Absent(_) => None,
+            Cells::Native(_) | Cells::Json(_) | Cells::Absent(_) => None,
         }
     }
 
@@ -68,7 +74,7 @@ impl Cells {
     pub fn text(&self, row: usize) -> Option<&str> {
         match self {
             Cells::Text(cells) => cells.text(row),
-            Cells::Native(_) | Cells::Absent(_) => None,
+            Cells::Native(_) | Cells::Json(_) | Cells::Absent(_) => None,
         }
     }
 }
@@ -192,6 +198,7 @@ fn explain<R: Borrow<AdmitRule>>(failing: Failing, rules: &[R], cells: &[Cells])
         Cells::Absent(_) => admit_cell(rule, Cell::Absent),
         Cells::Text(cells) => admit_cell(rule, cells.text(row).map_or(Cell::Absent, Cell::Text)),
         Cells::Native(column) => admit_cell(rule, Cell::Native(&column.value(row))),
+        Cells::Json(cells) => admit_cell(rule, Cell::json(cells, row)),
     };
     let rejection = result.expect_err("the column loop and the cast of one cell accept the same");
     let category = match rejection {

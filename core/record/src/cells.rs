@@ -1,4 +1,4 @@
-//! Text cells as a decoder delivers them: references into a block of input.
+//! Text and JSON cells as a decoder delivers them: references into a block of input.
 
 use arrow_buffer::Buffer;
 
@@ -62,5 +62,47 @@ impl TextCells {
     /// The text of a present cell, `None` for an absent one.
     pub fn text(&self, row: usize) -> Option<&str> {
         self.bytes(row).map(|bytes| std::str::from_utf8(bytes).expect("a decoder delivers checked text"))
+    }
+}
+
+/// What kind of JSON value a cell holds. Each is a bit of its own, so that those of a column can be joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum JsonKind {
+    /// The row does not have this cell.
+    Absent = 1,
+    /// `null`.
+    Null = 2,
+    /// `true`, `false`.
+    Bool = 4,
+    /// A number without fraction and exponent.
+    Integer = 8,
+    /// Any other number.
+    Number = 16,
+    /// A string.
+    String = 32,
+    /// An array.
+    Array = 64,
+}
+
+/// One column of JSON cells. The text of a string is decoded; that of any other value stands as in the input, and is
+/// valid JSON. Null cells have no text.
+#[derive(Clone, Debug)]
+pub struct JsonCells {
+    /// The text of each cell.
+    pub text: TextCells,
+    /// The kind of each cell.
+    pub kinds: Vec<JsonKind>,
+}
+
+impl JsonCells {
+    /// The kinds that occur, as bits.
+    pub fn mask(&self) -> u8 {
+        self.kinds.iter().fold(0, |mask, kind| mask | *kind as u8)
+    }
+
+    /// Kind and text of a cell; absent and null cells have an empty one.
+    pub fn cell(&self, row: usize) -> (JsonKind, &str) {
+        (self.kinds[row], self.text.text(row).unwrap_or_default())
     }
 }

@@ -23,7 +23,7 @@ mod testing;
 mod tests;
 
 pub use batch::{Batch, Schema, SchemaRef, Widened};
-pub use cells::{CellRef, TextCells};
+pub use cells::{CellRef, JsonCells, JsonKind, TextCells};
 pub use column::Column;
 pub use decimal::Decimal;
 pub use failure::{Category, Failure};

@@ -8,10 +8,11 @@ use arrow_array::{
 };
 use arrow_buffer::{BooleanBuffer, Buffer, MutableBuffer, NullBuffer, ScalarBuffer, bit_util};
 
+use super::json_cells::{json_float, untyped_json};
 use super::primitives::{parse_bool, parse_float, parse_int};
 use super::scalar::{Cell, Rejection, admit_cell, parse_date, parse_date_time};
 use super::{AdmitRule, Cells, Failing};
-use crate::cells::{CellRef, TextCells};
+use crate::cells::{CellRef, JsonCells, JsonKind, TextCells};
 use crate::datetime::{parse_default_date, parse_default_date_time, parse_iso_date};
 use crate::{Column, Decimal, Kind, Value};
 
@@ -45,7 +46,31 @@ pub(super) fn admit_column(rule: &AdmitRule, cells: &Cells, failures: &mut Failu
             let cell = |row| admit_cell(rule, Cell::Native(&column.value(row)));
             one_by_one(rule, column.len(), cell, failures)
         }
+        Cells::Json(cells) => from_json(rule, cells, failures),
     }
+}
+
+/// JSON values: loops where all cells of a column are of the kind that fits its type, else one by one.
+fn from_json(rule: &AdmitRule, cells: &JsonCells, failures: &mut Failures<'_>) -> Column {
+    const HOLES: u8 = JsonKind::Absent as u8 | JsonKind::Null as u8;
+    let only = |kinds: &[JsonKind]| kinds.iter().fold(cells.mask(), |mask, kind| mask & !(*kind as u8)) & !HOLES == 0;
+    let kind = rule.ty.kind;
+    if !rule.multiple && (rule.coerce || kind == Kind::String) && only(&[JsonKind::String]) {
+        return from_text(rule, &cells.text, failures);
+    }
+    if !rule.multiple && rule.coerce {
+        match kind {
+            Kind::Int if only(&[JsonKind::Integer]) => return from_text(rule, &cells.text, failures),
+            Kind::Bool if only(&[JsonKind::Bool]) => return from_text(rule, &cells.text, failures),
+            Kind::Float if only(&[JsonKind::Integer, JsonKind::Number]) => {
+                let default = |value: &Value| if let Value::Float(value) = value { *value } else { 0.0 };
+                let (values, nulls) = parsed(rule, &cells.text, failures, default, json_float);
+                return Column::Float(Float64Array::new(values.into(), nulls));
+            }
+            _ => {}
+        }
+    }
+    one_by_one(rule, cells.kinds.len(), |row| admit_cell(rule, Cell::json(cells, row)), failures)
 }
 
 fn absent(rule: &AdmitRule, rows: usize, failures: &mut Failures<'_>) -> Column {
@@ -274,6 +299,7 @@ pub fn untyped_column(cells: &Cells) -> Column {
     match cells {
         Cells::Text(cells) => text_column(cells),
         Cells::Native(column) => column.clone(),
+        Cells::Json(cells) => untyped_json(cells),
         Cells::Absent(rows) => Column::Null(*rows),
     }
 }

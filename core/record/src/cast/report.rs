@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use super::json_cells::json_cell;
 use super::split::parts;
 use super::{AdmitRule, Cells};
 use crate::json::{self, Json};
 use crate::text::{self, preview};
-use crate::{Type, Value};
+use crate::{JsonKind, Type, Value};
 
 /// A cell as it was read: text unconverted, the values of a `split_values` column as a compact JSON array; `None` for
 /// absent and null. A cell that should be a JSON array and is none is its text.
@@ -17,21 +18,27 @@ pub fn original_text(rule: &AdmitRule, cells: &Cells, row: usize) -> Option<Stri
             let value = column.value(row);
             (!value.is_null()).then(|| text::cell(&value))
         }
-        Cells::Text(cells) => {
-            let text = cells.text(row)?;
-            let Some(rule) = &rule.split else {
-                return Some(text.to_owned());
-            };
-            if rule.json && !text.is_empty() {
-                return Some(match json::parse(text, json::MAX_DEPTH) {
-                    Ok(array @ Json::Array(_)) => array.to_compact(),
-                    _ => text.to_owned(),
-                });
-            }
-            let parts = if text.is_empty() { Vec::new() } else { parts(rule, text) };
-            Some(text::into_string(|out| json::append_texts(parts.iter().map(|part| Some(part.as_str())), out)))
-        }
+        Cells::Json(cells) => match cells.cell(row) {
+            (JsonKind::Absent | JsonKind::Null, _) => None,
+            (JsonKind::String, text) => Some(text_cell(rule, text)),
+            (kind, text) => Some(json_cell(kind, text).to_compact()),
+        },
+        Cells::Text(cells) => Some(text_cell(rule, cells.text(row)?)),
     }
+}
+
+fn text_cell(rule: &AdmitRule, text: &str) -> String {
+    let Some(rule) = &rule.split else {
+        return text.to_owned();
+    };
+    if rule.json && !text.is_empty() {
+        return match json::parse(text, json::MAX_DEPTH) {
+            Ok(array @ Json::Array(_)) => array.to_compact(),
+            _ => text.to_owned(),
+        };
+    }
+    let parts = if text.is_empty() { Vec::new() } else { parts(rule, text) };
+    text::into_string(|out| json::append_texts(parts.iter().map(|part| Some(part.as_str())), out))
 }
 
 /// The line of a declared-type failure. `column` is the 1-based position among the declared columns, `value` the cell
@@ -90,7 +97,7 @@ impl Json<'_> {
         text::into_string(|out| self.append_compact(out))
     }
 
-    fn append_compact(&self, out: &mut Vec<u8>) {
+    pub(super) fn append_compact(&self, out: &mut Vec<u8>) {
         match self {
             Json::Null => json::append_compact(&Value::Null, out),
             Json::Bool(value) => text::append_bool(*value, out),

@@ -1,5 +1,6 @@
 //! The cast of a single cell, with its reason when it fails.
 
+use super::json_cells::{json_cell, json_float, json_int};
 use super::primitives::{is_float_form, parse_bool, parse_float, parse_int};
 use super::split::{Element, split};
 use super::{AdmitRule, SplitRule};
@@ -8,7 +9,7 @@ use crate::datetime::{
     parse_default_date_time,
 };
 use crate::json::{self, Json};
-use crate::{Decimal, Kind, Value};
+use crate::{Decimal, JsonCells, JsonKind, Kind, Value};
 
 /// One cell as a reader delivers it.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,16 @@ pub enum Cell<'a> {
     Text(&'a str),
     /// A typed value.
     Native(&'a Value),
+    /// A JSON value: its kind, and its text as [`JsonCells`] holds it.
+    Json(JsonKind, &'a str),
+}
+
+impl<'a> Cell<'a> {
+    /// A cell of a JSON column.
+    pub(super) fn json(cells: &'a JsonCells, row: usize) -> Cell<'a> {
+        let (kind, text) = cells.cell(row);
+        Cell::Json(kind, text)
+    }
 }
 
 /// Why a cell is not admitted.
@@ -47,11 +58,19 @@ impl Rejection {
 /// The reason why the rule does not admit it.
 pub fn admit_cell(rule: &AdmitRule, cell: Cell<'_>) -> Result<Value, Rejection> {
     let value = match cell {
-        Cell::Absent => return missing(rule, "the field is absent"),
-        Cell::Native(Value::Null) => return missing(rule, "the value is null"),
+        Cell::Absent | Cell::Json(JsonKind::Absent, _) => return missing(rule, "the field is absent"),
+        Cell::Native(Value::Null) | Cell::Json(JsonKind::Null, _) => return missing(rule, "the value is null"),
         Cell::Text(text) if rule.multiple => admit_texts(rule, text)?,
         Cell::Native(value) if rule.multiple => admit_natives(rule, value)?,
         Cell::Text(text) => admit_text(rule, text).map_err(Rejection::Conversion)?,
+        Cell::Json(kind, text) => {
+            let json = json_cell(kind, text);
+            if rule.multiple {
+                admit_elements(rule, json)?
+            } else {
+                admit_json(rule, &json).map_err(Rejection::Conversion)?
+            }
+        }
         Cell::Native(value) => admit_native(rule, value).map_err(Rejection::Conversion)?,
     };
     if rule.required && value.is_null() {
@@ -128,12 +147,35 @@ fn admit_natives(rule: &AdmitRule, value: &Value) -> Result<Value, Rejection> {
     Ok(Value::Array(admitted))
 }
 
-/// An element of a JSON cell: numbers keep their literal text until they are typed.
+/// The values of a JSON cell; each string among them is split, too.
+fn admit_elements(rule: &AdmitRule, json: Json<'_>) -> Result<Value, Rejection> {
+    let elements = if let Json::Array(elements) = json { elements } else { vec![json] };
+    let mut admitted = Vec::with_capacity(elements.len());
+    for json in &elements {
+        match (json, &rule.split) {
+            (Json::String(text), Some(how)) if !how.json => admit_parts(rule, Some(how), text, &mut admitted)?,
+            _ => {
+                let value = admit_json(rule, json).map_err(|reason| element(admitted.len(), &reason))?;
+                admitted.push(value);
+            }
+        }
+    }
+    Ok(Value::Array(admitted))
+}
+
+/// A JSON value: numbers keep their literal text until they are typed.
 fn admit_json(rule: &AdmitRule, json: &Json<'_>) -> Result<Value, String> {
     match json {
         Json::Number(literal) if rule.ty.kind == Kind::Decimal && rule.coerce => {
             let decimal = Decimal::parse_number(literal, rule.scale);
             fitting(rule, decimal.ok_or_else(|| decimal_reason(rule, literal))?)
+        }
+        Json::Number(literal) if rule.ty.kind == Kind::Int && (rule.coerce || json::is_integer(literal)) => {
+            json_int(literal).map(Value::Int)
+        }
+        Json::Number(literal) if rule.ty.kind == Kind::Float && rule.coerce && json::is_integer(literal) => {
+            let float = json_float(literal.as_bytes()).map(Value::Float);
+            float.ok_or_else(|| "the integer has no exact binary representation".to_owned())
         }
         json => admit_native(rule, &json.clone().into_value()),
     }
