@@ -14,7 +14,6 @@ use crate::block::{BlockResult, PendingFailure};
 use crate::breakers::Breakers;
 use crate::destinations::{Destinations, SourceFileAt};
 use crate::outputs::{Output, Target, write_failed};
-use crate::sequencer::Effects;
 use crate::{Books, RunError};
 
 /// Everything observable of a run, owned by whoever applies the next block.
@@ -86,9 +85,9 @@ impl LetterFile {
 }
 
 impl Outputs {
-    fn close(&mut self, node: NodeId) -> Result<(), RunError> {
+    fn close(&mut self, node: NodeId, attempt: &mut Attempt) -> Result<(), RunError> {
         if let Some(output) = self.open[node].take() {
-            match output.finish()? {
+            match output.finish(attempt)? {
                 (destination, Target::Staged(file)) => self.complete.push((destination, file)),
                 (_, Target::Memory(bytes)) => self.preview.push((node, bytes)),
             }
@@ -97,17 +96,11 @@ impl Outputs {
     }
 
     /// Closes every output that is still open, in plan order.
-    pub(crate) fn close_all(&mut self) -> Result<(), RunError> {
+    pub(crate) fn close_all(&mut self, attempt: &mut Attempt) -> Result<(), RunError> {
         for node in 0..self.open.len() {
-            self.close(node)?;
+            self.close(node, attempt)?;
         }
         Ok(())
-    }
-}
-
-impl Effects<BlockResult> for Applier<'_> {
-    fn apply(&mut self, result: BlockResult) -> Result<(), RunError> {
-        self.apply_block(result)
     }
 }
 
@@ -116,11 +109,12 @@ impl Applier<'_> {
         self.current_source = source;
     }
 
-    fn apply_block(&mut self, mut block: BlockResult) -> Result<(), RunError> {
+    /// Applies one block. What comes after an error is not applied.
+    pub(crate) fn apply_block(&mut self, mut block: BlockResult) -> Result<(), RunError> {
         for file in std::mem::take(&mut block.opened) {
             let at = SourceFileAt { source: self.current_source, file };
             for node in self.destinations.sinks_per_file(self.current_source) {
-                self.outputs.close(node)?;
+                self.outputs.close(node, &mut self.attempt)?;
                 self.outputs.open[node] = Some(self.destinations.begin(node, Some(at), &mut self.attempt)?);
             }
         }
@@ -142,7 +136,7 @@ impl Applier<'_> {
         Progress::add(&self.progress.rows_read, read);
         self.breakers.read(self.source_index(), read);
         self.books.add(&block.books);
-        self.ok_rows += block.ok_rows;
+        self.ok_rows += block.written.count();
         match block.fault {
             Some(error) => Err(error),
             None => Ok(()),

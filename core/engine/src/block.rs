@@ -6,7 +6,7 @@ use clinker_events::Level;
 use clinker_format::Encoded;
 use clinker_memory::Reservation;
 use clinker_plan::{Node, NodeId};
-use clinker_record::Category;
+use clinker_record::{Batch, Category};
 
 use crate::{Books, RunError};
 
@@ -40,8 +40,10 @@ pub(crate) struct PendingEvent {
 pub(crate) struct SinkBytes {
     pub node: NodeId,
     pub encoded: Encoded,
-    /// The column set, needed before the first record.
+    /// The columns of the records.
     pub names: Arc<[Arc<str>]>,
+    /// Rows that are encoded when their turn comes, because they bring a new column.
+    pub waiting: Option<Batch>,
 }
 
 /// Everything one block causes, to be applied in input order.
@@ -54,8 +56,8 @@ pub(crate) struct BlockResult {
     pub events: Vec<PendingEvent>,
     pub outputs: Vec<SinkBytes>,
     pub books: Books,
-    /// Source rows with at least one output row.
-    pub ok_rows: u64,
+    /// Which source rows have an output row.
+    pub written: Written,
     /// Ends the run behind everything above.
     pub fault: Option<RunError>,
     /// The memory of the block.
@@ -63,6 +65,12 @@ pub(crate) struct BlockResult {
 }
 
 impl BlockResult {
+    /// The order of dead letters: rows as they were read, then the stages of a row in plan order.
+    pub(crate) fn sort(&mut self) {
+        self.failures.sort_by_key(|failure| (failure.row, failure.node));
+        self.events.sort_by_key(|event| (event.row, event.node));
+    }
+
     pub(crate) fn new(nodes: &[Node], opened: Vec<u32>) -> Self {
         Self {
             opened,
@@ -71,9 +79,41 @@ impl BlockResult {
             events: Vec::new(),
             outputs: Vec::new(),
             books: Books::new(nodes),
-            ok_rows: 0,
+            written: Written::default(),
             fault: None,
             memory: None,
         }
+    }
+}
+
+/// Which source rows of a block have an output row. With one Sink they need only be counted.
+#[derive(Default)]
+pub(crate) struct Written {
+    sinks: usize,
+    rows: Vec<bool>,
+    counted: u64,
+}
+
+impl Written {
+    pub(crate) fn new(rows: usize, sinks: usize) -> Self {
+        Self { sinks, rows: if sinks > 1 { vec![false; rows] } else { Vec::new() }, counted: 0 }
+    }
+
+    pub(crate) fn add(&mut self, batch: &Batch, refused: impl Iterator<Item = u32>) {
+        if self.sinks <= 1 {
+            self.counted += (batch.rows - refused.count()) as u64;
+            return;
+        }
+        let refused: Vec<u32> = refused.collect();
+        for row in 0..batch.rows {
+            let at = batch.origin.block_row(row);
+            if !refused.contains(&at) {
+                self.rows[at as usize] = true;
+            }
+        }
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.counted + self.rows.iter().filter(|row| **row).count() as u64
     }
 }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use clinker_format::input::{Compression, open_stream};
 use clinker_format::output::OutputStream;
-use clinker_format::{Encoded, WriteFault, Writer};
+use clinker_format::{ColumnRun, ColumnSet, Encoded, WriteFactory, WriteFault, Writer};
 use clinker_plan::{SinkPlan, WidenedColumns};
-use clinker_publish::{PublishError, StagedFile};
+use clinker_publish::{Attempt, PublishError, StagedFile};
 
 use crate::RunError;
 use crate::error::exit;
@@ -37,7 +38,12 @@ pub(crate) struct Output {
     pub destination: PathBuf,
     stream: OutputStream<Target>,
     writer: Box<dyn Writer>,
-    began: bool,
+    factory: Arc<dyn WriteFactory>,
+    compression: Compression,
+    /// The columns so far; none before the preamble was written.
+    names: Option<Arc<[Arc<str>]>>,
+    /// Which records were written with how many of them, for outputs whose columns can grow.
+    runs: Vec<ColumnRun>,
 }
 
 impl Output {
@@ -45,39 +51,82 @@ impl Output {
     pub(crate) fn begin(plan: &SinkPlan, destination: PathBuf, target: Target) -> Result<Self, RunError> {
         let failed = |error| write_failed(&destination, error);
         let stream = OutputStream::new(target, plan.compression).map_err(failed)?;
-        let mut output = Self { destination: destination.clone(), stream, writer: plan.writer.writer(), began: false };
+        let mut output = Self {
+            destination: destination.clone(),
+            stream,
+            writer: plan.writer.writer(),
+            factory: Arc::clone(&plan.writer),
+            compression: plan.compression,
+            names: None,
+            runs: Vec::new(),
+        };
         if plan.projection.widened == WidenedColumns::None {
-            let names: Vec<Arc<str>> = plan.projection.columns.iter().map(|column| Arc::clone(&column.name)).collect();
-            output.columns(&names)?;
+            output.columns(plan.projection.columns.iter().map(|column| Arc::clone(&column.name)).collect())?;
         }
         Ok(output)
     }
 
-    fn columns(&mut self, names: &[Arc<str>]) -> Result<(), RunError> {
-        self.began = true;
-        self.writer.columns(names, &mut self.stream).map_err(|error| write_failed(&self.destination, error))
+    fn columns(&mut self, names: Arc<[Arc<str>]>) -> Result<(), RunError> {
+        let written = self.writer.columns(&names, &mut self.stream);
+        self.names = Some(names);
+        written.map_err(|error| write_failed(&self.destination, error))
     }
 
-    /// Writes encoded records; the column set is fixed by the first ones.
-    pub(crate) fn records(&mut self, names: &[Arc<str>], encoded: &Encoded) -> Result<(), RunError> {
+    /// Writes encoded records.
+    pub(crate) fn records(&mut self, names: &Arc<[Arc<str>]>, encoded: &Encoded) -> Result<(), RunError> {
         if encoded.ends.is_empty() {
             return Ok(());
         }
-        if !self.began {
-            self.columns(names)?;
+        match &self.names {
+            None => self.columns(Arc::clone(names))?,
+            // Only a shared set of columns grows, and then at its end.
+            Some(known) if names.len() > known.len() => self.names = Some(Arc::clone(names)),
+            Some(_) => {}
+        }
+        let (records, columns) = (encoded.ends.len() as u64, names.len());
+        match self.runs.last_mut() {
+            Some(run) if run.columns == columns => run.records += records,
+            _ => self.runs.push(ColumnRun { records, columns }),
         }
         self.writer.records(encoded, &mut self.stream).map_err(|error| write_failed(&self.destination, error))
     }
 
-    /// Closes the framing and gives the target back.
-    pub(crate) fn finish(mut self) -> Result<(PathBuf, Target), RunError> {
+    /// Closes the framing and gives the target back, completed where columns came late.
+    pub(crate) fn finish(mut self, attempt: &mut Attempt) -> Result<(PathBuf, Target), RunError> {
         let failed = |error| write_failed(&self.destination, error);
-        if self.began {
+        if self.names.is_some() {
             self.writer.finish(&mut self.stream).map_err(failed)?;
         }
         let target = self.stream.finish().map_err(failed)?;
+        let names = self.names.unwrap_or_default();
+        let is_complete = self.runs.iter().all(|run| run.columns == names.len());
+        if is_complete || self.factory.column_set() == ColumnSet::EachRecord {
+            return Ok((self.destination, target));
+        }
+        let target = match target {
+            Target::Memory(bytes) => {
+                let mut written: &[u8] = &bytes;
+                let mut complete = Vec::new();
+                self.factory.complete(&mut written, &self.runs, &names, &mut complete).map_err(failed)?;
+                Target::Memory(complete)
+            }
+            Target::Staged(narrow) => {
+                drop(narrow);
+                let (former, wide) = attempt.restage(&self.destination)?;
+                let stored = former.open().map_err(failed)?;
+                let mut written = open_stream(stored, self.compression).map_err(|_| failed(unreadable()))?;
+                let mut out = OutputStream::new(wide, self.compression).map_err(failed)?;
+                self.factory.complete(&mut *written, &self.runs, &names, &mut out).map_err(failed)?;
+                Target::Staged(out.finish().map_err(failed)?)
+            }
+        };
         Ok((self.destination, target))
     }
+}
+
+/// What was staged cannot be read back as it was written.
+fn unreadable() -> io::Error {
+    io::Error::other("what was staged cannot be read back")
 }
 
 /// A destination that could not take its bytes, or content that a format cannot write.

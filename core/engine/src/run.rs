@@ -74,7 +74,7 @@ pub fn run(plan: &CompiledPlan, mut envelope: RunEnvelope) -> Result<RunReport, 
     for source in source_order(plan) {
         run_unit(&runtime, source, &mut applier)?;
     }
-    applier.outputs.close_all()?;
+    applier.outputs.close_all(&mut applier.attempt)?;
     applier.finish_letters()?;
     applier.close_books()?;
     if let Some(mut preview) = preview {

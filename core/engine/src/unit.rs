@@ -8,7 +8,7 @@ use clinker_plan::{CompiledPlan, Input, NodeId, Operator, Port};
 use clinker_record::Batch;
 
 use crate::apply::Applier;
-use crate::block::BlockResult;
+use crate::block::{BlockResult, Written};
 use crate::error::exit;
 use crate::operators::merge::merge;
 use crate::operators::route::route;
@@ -16,7 +16,7 @@ use crate::operators::sink::SinkOperator;
 use crate::operators::source::{BlockWork, Body, SourceReader, Work, admit_block};
 use crate::operators::transform::transform;
 use crate::runtime::{Runtime, sources_above};
-use crate::sequencer::Sequencer;
+use crate::sequencer::{Effects, Sequencer};
 use crate::{CancelToken, RunError};
 
 /// The nodes of one unit.
@@ -28,7 +28,33 @@ struct Unit<'p> {
 }
 
 /// The order of effects of a run.
-type Order<'a, 'p> = Sequencer<'a, BlockResult, Applier<'p>>;
+type Order<'a, 'u, 'p> = Sequencer<'a, BlockResult, UnitEffects<'u, 'p>>;
+
+/// The effects of a unit: what had to wait for its turn is done, then everything is applied.
+struct UnitEffects<'u, 'p> {
+    runtime: &'u Runtime<'p>,
+    unit: &'u Unit<'p>,
+    applier: &'u mut Applier<'p>,
+}
+
+impl Effects<BlockResult> for UnitEffects<'_, '_> {
+    fn apply(&mut self, mut result: BlockResult) -> Result<(), RunError> {
+        let mut outputs = std::mem::take(&mut result.outputs);
+        let mut settled = false;
+        for output in &mut outputs {
+            let sink = self.unit.sinks.iter().find(|sink| sink.node == output.node);
+            if let (Some(sink), Some(batch)) = (sink, output.waiting.take()) {
+                *output = sink.settle(self.runtime, &batch, &mut result);
+                settled = true;
+            }
+        }
+        result.outputs = outputs;
+        if settled {
+            result.sort();
+        }
+        self.applier.apply_block(result)
+    }
+}
 
 /// The next block and its place in the order, taken under one lock so that the two cannot differ.
 struct Turn<'a> {
@@ -37,10 +63,11 @@ struct Turn<'a> {
 }
 
 /// Runs the unit of a Source to its end.
-pub(crate) fn run_unit(runtime: &Runtime<'_>, source: NodeId, applier: &mut Applier<'_>) -> Result<(), RunError> {
+pub(crate) fn run_unit<'p>(runtime: &Runtime<'p>, source: NodeId, applier: &mut Applier<'p>) -> Result<(), RunError> {
     let unit = Unit::of(runtime.plan, source);
     applier.begin_unit(source);
-    let sequencer = Sequencer::new(applier, runtime.in_flight);
+    let mut effects = UnitEffects { runtime, unit: &unit, applier };
+    let sequencer = Sequencer::new(&mut effects, runtime.in_flight);
     let turn = Mutex::new(Turn { reader: SourceReader::new(runtime, source), sequence: 0 });
     let work = || {
         // A panic is an engine defect; it must not leave other workers waiting for a result that never comes.
@@ -71,7 +98,7 @@ pub(crate) fn run_unit(runtime: &Runtime<'_>, source: NodeId, applier: &mut Appl
     Ok(())
 }
 
-fn worker(runtime: &Runtime<'_>, unit: &Unit<'_>, turn: &Mutex<Turn<'_>>, sequencer: &Order<'_, '_>) {
+fn worker(runtime: &Runtime<'_>, unit: &Unit<'_>, turn: &Mutex<Turn<'_>>, sequencer: &Order<'_, '_, '_>) {
     loop {
         if stop_when_cancelled(&runtime.cancel, sequencer) {
             return;
@@ -93,7 +120,7 @@ fn worker(runtime: &Runtime<'_>, unit: &Unit<'_>, turn: &Mutex<Turn<'_>>, sequen
     }
 }
 
-fn stop_when_cancelled(cancel: &CancelToken, sequencer: &Order<'_, '_>) -> bool {
+fn stop_when_cancelled(cancel: &CancelToken, sequencer: &Order<'_, '_, '_>) -> bool {
     let cancelled = cancel.is_cancelled();
     if cancelled {
         sequencer.end(RunError::Cancelled);
@@ -152,9 +179,7 @@ impl<'p> Unit<'p> {
             Body::Fault(error) => result.fault = Some(error),
             Body::End => {}
         }
-        // The order of dead letters: rows as they were read, then the stages of a row in plan order.
-        result.failures.sort_by_key(|failure| (failure.row, failure.node));
-        result.events.sort_by_key(|event| (event.row, event.node));
+        result.sort();
         result
     }
 
@@ -164,15 +189,14 @@ impl<'p> Unit<'p> {
         let mut flow = Flow::new(runtime.plan);
         let admitted = admit_block(runtime, self.source, block, result);
         flow.put(self.source, vec![Some(admitted)]);
-        let mut written = Written::new(block.block.rows as usize, self.sinks.len());
+        result.written = Written::new(block.block.rows as usize, self.sinks.len());
         for &id in &self.below {
             for (position, input) in runtime.plan.nodes[id].inputs.iter().enumerate() {
                 let Some(batch) = flow.take(*input) else { continue };
                 result.books.nodes[id].rows_in[position] += batch.rows as u64;
-                self.step(runtime, id, position, batch, &evaluation, &mut flow, &mut written, result);
+                self.step(runtime, id, position, batch, &evaluation, &mut flow, result);
             }
         }
-        result.ok_rows = written.count();
         if let Some(memory) = &mut result.memory {
             let waiting = result.outputs.iter().map(|output| output.encoded.bytes.len()).sum::<usize>();
             memory.resize((block.block.data.len() + waiting + result.letters.len()) as u64);
@@ -189,7 +213,6 @@ impl<'p> Unit<'p> {
         batch: Batch,
         evaluation: &RunContext,
         flow: &mut Flow,
-        written: &mut Written,
         result: &mut BlockResult,
     ) {
         match &runtime.plan.nodes[id].operator {
@@ -205,10 +228,7 @@ impl<'p> Unit<'p> {
             }
             Operator::Sink(_) => {
                 if let Some(sink) = self.sinks.iter().find(|sink| sink.node == id) {
-                    let failures = result.failures.len();
-                    sink.encode(runtime, &batch, result);
-                    let refused = &result.failures[failures..];
-                    written.add(&batch, refused.iter().map(|failure| failure.row));
+                    sink.encode(runtime, batch, result);
                 }
             }
         }
@@ -243,36 +263,5 @@ impl Flow {
         let port = &mut self.ports[input.node][input.port];
         port.readers = port.readers.saturating_sub(1);
         if port.readers == 0 { port.batch.take() } else { port.batch.clone() }
-    }
-}
-
-/// Which source rows of a block have an output row. With one Sink they need only be counted.
-struct Written {
-    sinks: usize,
-    rows: Vec<bool>,
-    counted: u64,
-}
-
-impl Written {
-    fn new(rows: usize, sinks: usize) -> Self {
-        Self { sinks, rows: if sinks > 1 { vec![false; rows] } else { Vec::new() }, counted: 0 }
-    }
-
-    fn add(&mut self, batch: &Batch, refused: impl Iterator<Item = u32>) {
-        if self.sinks <= 1 {
-            self.counted += (batch.rows - refused.count()) as u64;
-            return;
-        }
-        let refused: Vec<u32> = refused.collect();
-        for row in 0..batch.rows {
-            let at = batch.origin.block_row(row);
-            if !refused.contains(&at) {
-                self.rows[at as usize] = true;
-            }
-        }
-    }
-
-    fn count(&self) -> u64 {
-        self.counted + self.rows.iter().filter(|row| **row).count() as u64
     }
 }

@@ -25,6 +25,6 @@ pub use read::{
 };
 pub use registry::{Format, Registration};
 pub use write::{
-    Encoded, Encoder, JoinConflict, JoinRule, OutputColumn, OutputRows, RefusedRow, WriteFactory, WriteFault,
-    WriteRequest, Writer,
+    ColumnRun, ColumnSet, Encoded, Encoder, JoinConflict, JoinRule, OutputColumn, OutputRows, RefusedRow, WriteFactory,
+    WriteFault, WriteRequest, Writer,
 };

@@ -59,6 +59,43 @@ pub trait WriteFactory: Send + Sync {
     fn writer(&self) -> Box<dyn Writer>;
     /// Whether a row can be refused because the output's character set lacks a character.
     fn may_lack_characters(&self) -> bool;
+    /// How records with different columns share an output.
+    fn column_set(&self) -> ColumnSet {
+        ColumnSet::EachRecord
+    }
+    /// Copies what was written into `out` with the columns `names`, of which the records have only the first ones: `runs`
+    /// says how many. Asked only of a format with [`ColumnSet::Union`].
+    ///
+    /// # Errors
+    /// Those of the streams.
+    fn complete(
+        &self,
+        written: &mut dyn io::Read,
+        runs: &[ColumnRun],
+        names: &[Arc<str>],
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        let _ = (written, runs, names, out);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// How records with different columns share an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnSet {
+    /// One set for all records: the union of their columns in first-seen order.
+    Union,
+    /// Each record is written with its own columns.
+    EachRecord,
+}
+
+/// Consecutive records that were written with the same columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnRun {
+    /// Number of records.
+    pub records: u64,
+    /// Number of columns they have.
+    pub columns: usize,
 }
 
 /// Rows to be written: projected, in the output's column order.

@@ -1,7 +1,7 @@
 //! One run's attempt to publish: stage, make ready, promote.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -120,6 +120,27 @@ impl Attempt {
         Ok(StagedFile::new(file))
     }
 
+    /// Stages an artifact a second time: gives what was staged so far to read, and a new file that takes its place. What
+    /// was staged is gone when the returned value is dropped.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn restage(&mut self, destination: &Path) -> Result<(Restaged, StagedFile), PublishError> {
+        let failed = |doing| move |error| PublishError::Io { destination: destination.to_owned(), doing, error };
+        let unknown = || failed("complete it")(io::ErrorKind::NotFound.into());
+        let artifact =
+            self.artifacts.iter_mut().find(|artifact| artifact.destination == destination).ok_or_else(unknown)?;
+        let former = artifact.staged.clone();
+        let mut leaf = former.file_name().unwrap_or_default().to_owned();
+        leaf.push(".complete");
+        let staged = former.with_file_name(leaf);
+        let file = self.storage.create_new(&staged).map_err(failed("create the staged file for it"))?;
+        // From here on the new file is the artifact's; the former one is removed by its reader.
+        artifact.staged = staged;
+        let former = Restaged { storage: Arc::clone(&self.storage), path: former };
+        Ok((former, StagedFile::new(file)))
+    }
+
     fn root(&mut self, parent: &Path) -> io::Result<PathBuf> {
         if let Some(root) = self.roots.iter().find(|root| root.parent == parent) {
             return Ok(root.dir.clone());
@@ -220,6 +241,29 @@ fn replaceable(destination: &Path) -> io::Result<()> {
             Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a device, a pipe or a socket, not a regular file"))
         }
         _ => Ok(()),
+    }
+}
+
+/// A staged file that was replaced by another one; removed when dropped.
+pub struct Restaged {
+    storage: Arc<dyn Storage>,
+    path: PathBuf,
+}
+
+impl Restaged {
+    /// Its content.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        self.storage.open_staged(&self.path)
+    }
+}
+
+impl Drop for Restaged {
+    fn drop(&mut self) {
+        // Left behind it would keep the attempt directory from being removed, which is reported as debt.
+        let _ = self.storage.remove_file(&self.path);
     }
 }
 

@@ -11,7 +11,7 @@ mod reservation;
 pub mod staged;
 pub mod storage;
 
-pub use attempt::{ArtifactKind, Attempt, CollisionPolicy, Published};
+pub use attempt::{ArtifactKind, Attempt, CollisionPolicy, Published, Restaged};
 pub use error::PublishError;
 pub use staged::StagedFile;
 pub use storage::{OsStorage, RawFile, Storage};

@@ -1,7 +1,7 @@
 //! The file system as publication uses it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
@@ -34,6 +34,13 @@ pub trait Storage: Send + Sync {
     /// # Errors
     /// Those of the file system.
     fn create_new(&self, path: &Path) -> io::Result<Arc<dyn RawFile>>;
+    /// Opens a file that was staged, to read it back.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn open_staged(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
+        Ok(Box::new(File::open(path)?))
+    }
     /// Opens or creates a lock file and locks it without waiting; `None` when somebody holds it. The lock lasts as long
     /// as the returned file.
     ///

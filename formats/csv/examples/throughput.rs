@@ -30,7 +30,8 @@ fn main() -> Result<(), Failure> {
     let path = std::env::args().nth(1).ok_or("the path of a csv file is missing")?;
     let bytes = fs::read(&path)?;
     let options = Options::default();
-    let factory = Csv.bind_reader(&ReadRequest { options: &options, fields: &[], undeclared: true }).map_err(|_| "options")?;
+    let factory =
+        Csv.bind_reader(&ReadRequest { options: &options, fields: &[], undeclared: true }).map_err(|_| "options")?;
     let output =
         Csv.bind_writer(&WriteRequest { options: &options, header: true, joins: &[] }).map_err(|_| "options")?;
     for _ in 0..ROUNDS {

@@ -4,6 +4,7 @@
 //! bytes at a time through the [`lexer`]. The [`encoder`] makes the bytes of rows, the [`writer`] puts them behind
 //! header and byte-order mark.
 
+mod complete;
 mod decoder;
 mod encoder;
 mod framing;

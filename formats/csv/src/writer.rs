@@ -4,8 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use clinker_format::charset::Charset;
-use clinker_format::{Encoded, Encoder, JoinRule, WriteFactory, WriteFault, Writer};
+use clinker_format::{ColumnRun, ColumnSet, Encoded, Encoder, JoinRule, WriteFactory, WriteFault, Writer};
 
+use crate::complete::complete;
 use crate::encoder::{self, CsvEncoder};
 use crate::framing::{Class, Framing};
 use crate::spec::WriterSpec;
@@ -24,6 +25,24 @@ impl CsvOutput {
     }
 }
 
+impl CsvOutput {
+    pub(crate) fn spec(&self) -> &WriterSpec {
+        &self.spec
+    }
+
+    pub(crate) fn has_header(&self) -> bool {
+        self.header
+    }
+
+    pub(crate) fn charset(&self) -> Charset {
+        self.spec.encoding.for_output()
+    }
+
+    pub(crate) fn framing(&self) -> Framing {
+        Framing::new(self.charset(), self.spec.delimiter, self.spec.quote)
+    }
+}
+
 impl WriteFactory for CsvOutput {
     fn encoder(&self) -> Arc<dyn Encoder> {
         Arc::clone(&self.encoder) as Arc<dyn Encoder>
@@ -37,6 +56,20 @@ impl WriteFactory for CsvOutput {
             encoder: Arc::clone(&self.encoder),
             begun: false,
         })
+    }
+
+    fn column_set(&self) -> ColumnSet {
+        ColumnSet::Union
+    }
+
+    fn complete(
+        &self,
+        written: &mut dyn io::Read,
+        runs: &[ColumnRun],
+        names: &[Arc<str>],
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        complete(self, written, runs, names, out)
     }
 
     fn may_lack_characters(&self) -> bool {

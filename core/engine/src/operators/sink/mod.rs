@@ -1,53 +1,111 @@
 //! The Sink's pure half: rows projected and encoded.
 
 use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, RwLock};
 
 use clinker_diagnostics::Diagnostic;
-use clinker_format::{Encoded, Encoder, OutputRows, RefusedRow};
+use clinker_format::{ColumnSet, Encoded, Encoder, OutputRows, RefusedRow};
 use clinker_plan::{NodeId, ProjectedColumn, ProjectedFrom, SinkPlan, WidenedColumns};
-use clinker_record::{Batch, Category, Column, Failure, Schema};
+use clinker_record::{Batch, Category, Column, Failure, Schema, Widened};
 
 use super::failing::{StopAs, fail_rows};
 use crate::block::{BlockResult, SinkBytes};
 use crate::error::exit;
 use crate::runtime::Runtime;
 
-/// A Sink of a unit: its encoder, and its column set once the undeclared fields of the unit's Source are known.
+/// A Sink of a unit: its encoder, and the columns it has met so far.
 pub(crate) struct SinkOperator<'p> {
     pub node: NodeId,
     plan: &'p SinkPlan,
     encoder: Arc<dyn Encoder>,
-    names: OnceLock<Arc<[Arc<str>]>>,
-    /// Undeclared fields of the unit's Source, once a batch has shown them.
-    undeclared: OnceLock<Vec<Arc<str>>>,
+    /// All records share one set of columns, which undeclared fields extend.
+    union: bool,
+    /// That set, in first-seen order. Extended only in the order of the input; workers take it as they find it, which is
+    /// always a beginning of the final one.
+    set: RwLock<Arc<[Arc<str>]>>,
+    /// Undeclared fields met so far, in any order.
+    undeclared: RwLock<Vec<Arc<str>>>,
 }
 
 impl<'p> SinkOperator<'p> {
     pub(crate) fn new(node: NodeId, plan: &'p SinkPlan) -> Self {
-        Self { node, plan, encoder: plan.writer.encoder(), names: OnceLock::new(), undeclared: OnceLock::new() }
+        let appends = matches!(plan.projection.widened, WidenedColumns::Append { .. });
+        Self {
+            node,
+            plan,
+            encoder: plan.writer.encoder(),
+            union: appends && plan.writer.column_set() == ColumnSet::Union,
+            set: RwLock::new(plan.projection.columns.iter().map(|column| Arc::clone(&column.name)).collect()),
+            undeclared: RwLock::new(Vec::new()),
+        }
     }
 
-    /// Encodes the rows of a batch.
-    pub(crate) fn encode(&self, runtime: &Runtime<'_>, batch: &Batch, out: &mut BlockResult) {
-        let names = self.names.get_or_init(|| column_set(self.plan, batch));
-        self.undeclared.get_or_init(|| batch.widened.iter().map(|side| Arc::clone(&side.name)).collect());
-        let columns = self.project(batch, names.len());
+    /// Encodes the rows of a batch. Where a column is new, its place in the set depends on what came before: then the
+    /// batch waits for its turn.
+    pub(crate) fn encode(&self, runtime: &Runtime<'_>, batch: Batch, out: &mut BlockResult) {
+        self.note(&batch);
+        let names: Arc<[Arc<str>]> = if self.union {
+            let set = Arc::clone(&self.set.read().expect(UNPOISONED));
+            if appended(self.plan, &batch).any(|side| !set.contains(&side.name)) {
+                let encoded = Encoded::default();
+                out.outputs.push(SinkBytes { node: self.node, encoded, names: set, waiting: Some(batch) });
+                return;
+            }
+            set
+        } else {
+            column_set(self.plan, &batch)
+        };
+        let encoded = self.encode_as(runtime, &names, &batch, out);
+        out.outputs.push(SinkBytes { node: self.node, encoded, names, waiting: None });
+    }
+
+    /// Encodes a batch that waited. Called in the order of the input.
+    pub(crate) fn settle(&self, runtime: &Runtime<'_>, batch: &Batch, out: &mut BlockResult) -> SinkBytes {
+        let mut set = self.set.write().expect(UNPOISONED);
+        let mut names = set.to_vec();
+        for side in appended(self.plan, batch) {
+            if !names.contains(&side.name) {
+                names.push(Arc::clone(&side.name));
+            }
+        }
+        *set = names.into();
+        let names = Arc::clone(&set);
+        drop(set);
+        let encoded = self.encode_as(runtime, &names, batch, out);
+        SinkBytes { node: self.node, encoded, names, waiting: None }
+    }
+
+    fn encode_as(&self, runtime: &Runtime<'_>, names: &[Arc<str>], batch: &Batch, out: &mut BlockResult) -> Encoded {
+        let columns = self.project(batch, names);
         let mut encoded = Encoded::default();
         if batch.rows > 0 {
             self.encoder.encode(&OutputRows { names, columns: &columns, rows: batch.rows }, &mut encoded);
         }
         let refused = std::mem::take(&mut encoded.refused);
+        let failures = out.failures.len();
         self.refuse(runtime, batch, &refused, out);
-        let book = &mut out.books.nodes[self.node];
-        book.rows_out[0] += encoded.ends.len() as u64;
-        out.outputs.push(SinkBytes { node: self.node, encoded, names: Arc::clone(names) });
+        out.written.add(batch, out.failures[failures..].iter().map(|failure| failure.row));
+        out.books.nodes[self.node].rows_out[0] += encoded.ends.len() as u64;
+        encoded
+    }
+
+    /// Remembers which undeclared fields exist.
+    fn note(&self, batch: &Batch) {
+        let known = |names: &[Arc<str>]| batch.widened.iter().all(|side| names.contains(&side.name));
+        if known(&self.undeclared.read().expect(UNPOISONED)) {
+            return;
+        }
+        let mut names = self.undeclared.write().expect(UNPOISONED);
+        for side in batch.widened.iter() {
+            if !names.contains(&side.name) {
+                names.push(Arc::clone(&side.name));
+            }
+        }
     }
 
     /// What the mapping met that could only be seen while running.
     pub(crate) fn warnings(&self, input: &Schema) -> Vec<Diagnostic> {
-        let none = Vec::new();
-        let undeclared = self.undeclared.get().unwrap_or(&none);
+        let undeclared = self.undeclared.read().expect(UNPOISONED);
         let name = &self.plan.label;
         let mut warnings = Vec::new();
         for ProjectedColumn { name: output, from, .. } in &self.plan.projection.columns {
@@ -73,23 +131,17 @@ impl<'p> SinkOperator<'p> {
         columns.any(|column| matches!(&column.from, ProjectedFrom::Widened(read) if read == field))
     }
 
-    fn project(&self, batch: &Batch, width: usize) -> Vec<Column> {
-        let mut columns = Vec::with_capacity(width);
-        for column in &self.plan.projection.columns {
-            columns.push(match &column.from {
-                ProjectedFrom::Column(at) => rounded(&batch.columns[*at], column.round).into_owned(),
-                ProjectedFrom::Widened(name) => {
-                    let side = batch.widened.iter().find(|side| side.name == *name);
-                    side.map_or(Column::Null(batch.rows), |side| side.column.clone())
-                }
-            });
-        }
-        if let WidenedColumns::Append { except } = &self.plan.projection.widened {
-            let listed = &self.plan.projection.columns;
-            let appended = batch.widened.iter().filter(|side| is_appended(&side.name, listed, except));
-            columns.extend(appended.map(|side| side.column.clone()));
-        }
-        columns
+    /// The columns `names` of a batch: the listed ones, then undeclared fields.
+    fn project(&self, batch: &Batch, names: &[Arc<str>]) -> Vec<Column> {
+        let field = |name: &Arc<str>| {
+            let side = batch.widened.iter().find(|side| side.name == *name);
+            side.map_or(Column::Null(batch.rows), |side| side.column.clone())
+        };
+        let listed = self.plan.projection.columns.iter().map(|column| match &column.from {
+            ProjectedFrom::Column(at) => rounded(&batch.columns[*at], column.round).into_owned(),
+            ProjectedFrom::Widened(name) => field(name),
+        });
+        listed.chain(names[self.plan.projection.columns.len()..].iter().map(field)).collect()
     }
 
     fn refuse(&self, runtime: &Runtime<'_>, batch: &Batch, refused: &[RefusedRow], out: &mut BlockResult) {
@@ -107,21 +159,26 @@ impl<'p> SinkOperator<'p> {
     }
 }
 
-/// Whether an undeclared field follows the listed columns.
-fn is_appended(name: &Arc<str>, listed: &[ProjectedColumn], except: &[Arc<str>]) -> bool {
-    !except.contains(name) && !listed.iter().any(|column| column.name == *name)
+/// The undeclared fields of a batch that follow the listed columns.
+fn appended<'b>(plan: &'b SinkPlan, batch: &'b Batch) -> impl Iterator<Item = &'b Widened> {
+    let listed = &plan.projection.columns;
+    let except = match &plan.projection.widened {
+        WidenedColumns::Append { except } => Some(except),
+        WidenedColumns::None => None,
+    };
+    let follows = move |name: &Arc<str>| {
+        except.is_some_and(|except| !except.contains(name)) && !listed.iter().any(|column| column.name == *name)
+    };
+    batch.widened.iter().filter(move |side| follows(&side.name))
 }
 
-/// The columns a Sink writes, in order.
+/// The columns of a batch as a Sink writes them, in order.
 fn column_set(plan: &SinkPlan, batch: &Batch) -> Arc<[Arc<str>]> {
-    let listed = &plan.projection.columns;
-    let mut names: Vec<Arc<str>> = listed.iter().map(|column| Arc::clone(&column.name)).collect();
-    if let WidenedColumns::Append { except } = &plan.projection.widened {
-        let appended = batch.widened.iter().filter(|side| is_appended(&side.name, listed, except));
-        names.extend(appended.map(|side| Arc::clone(&side.name)));
-    }
-    names.into()
+    let listed = plan.projection.columns.iter().map(|column| Arc::clone(&column.name));
+    listed.chain(appended(plan, batch).map(|side| Arc::clone(&side.name))).collect()
 }
+
+const UNPOISONED: &str = "a worker that panics ends the run before others go on";
 
 /// A decimal column rounded half to even, as the Sink's schema asks.
 fn rounded(column: &Column, digits: Option<u8>) -> Cow<'_, Column> {
