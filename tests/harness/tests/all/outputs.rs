@@ -123,9 +123,13 @@ fn dlq_35_a_preview_counts_dead_letters_and_writes_none() {
 #[test]
 fn pipeline_8_4_source_file_gives_each_input_an_output_of_its_own() {
     let scratch = scratch("path: \"{source_file}.clean.csv\"");
-    let document = scratch.read("pipeline.yaml").expect("written above").replace("path: in.csv", "glob: \"part-*.csv\"");
+    let document =
+        scratch.read("pipeline.yaml").expect("written above").replace("path: in.csv", "glob: \"part-*.csv\"");
     scratch.write("pipeline.yaml", document);
-    scratch.write("part-a.csv", "id,town\n1,Ume\n").write("part-b.csv", "town,id\nLund,2\n").write("part-c.csv", "id,town\n");
+    scratch
+        .write("part-a.csv", "id,town\n1,Ume\n")
+        .write("part-b.csv", "town,id\nLund,2\n")
+        .write("part-c.csv", "id,town\n");
     let outcome = clinker(scratch.path(), &["run", "pipeline.yaml"]);
     assert_eq!(outcome.exit, 0, "{}", outcome.stderr);
     assert_eq!(scratch.read("part-a.clean.csv").as_deref(), Some("id,town\n1,Ume\n"));
@@ -199,4 +203,24 @@ fn operations_1_4_version_and_help_go_to_standard_output() {
     let version = clinker(scratch.path(), &["--version"]);
     assert_eq!((version.exit, version.stdout.starts_with("clinker ")), (0, true));
     assert!(clinker(scratch.path(), &["run", "--help"]).stdout.contains("--memory-limit"));
+}
+
+#[test]
+fn pb_1_an_output_never_takes_the_place_of_a_device_a_pipe_or_a_socket() {
+    // A socket stands for all of them: making it needs no rights.
+    for (special, dead_letters) in [("out.csv", "bad.csv"), ("bad.csv", "bad.csv")] {
+        let scratch = scratch("path: out.csv");
+        let policy = format!("error_handling: {{ strategy: continue, dlq: {{ path: {dead_letters} }} }}\n");
+        let document = scratch.read("pipeline.yaml").expect("written above") + &policy;
+        scratch.write("pipeline.yaml", document).write("in.csv", "id,town\nx,Ume\n2,Kiruna\n");
+        let path = scratch.path().join(special);
+        let _socket = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
+        let outcome = clinker(scratch.path(), &["run", "pipeline.yaml"]);
+        assert_eq!(outcome.exit, 4, "{special}: {}", outcome.stderr);
+        let text = outcome.stderr.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+        assert!(text.contains(special) && text.contains("not a regular file"), "{}", outcome.stderr);
+        let kind = std::fs::symlink_metadata(&path).expect("it is still there").file_type();
+        assert!(!kind.is_file(), "{special} was replaced");
+        assert_eq!(scratch.files().len(), 3, "only the socket, the input and the document: {:?}", scratch.files());
+    }
 }
