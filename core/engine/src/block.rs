@@ -60,11 +60,40 @@ pub(crate) struct BlockResult {
     pub written: Written,
     /// Ends the run behind everything above.
     pub fault: Option<RunError>,
+    /// Admitted rows that are too large to go on together: they do so in pieces when their turn comes.
+    pub oversized: Option<Batch>,
     /// The memory of the block.
     pub memory: Option<Reservation>,
 }
 
 impl BlockResult {
+    /// Adds what a part of the block caused.
+    pub(crate) fn absorb(&mut self, part: BlockResult) {
+        for mut failure in part.failures {
+            failure.letter = self.copy_letter(&part.letters[failure.letter.clone()]);
+            self.failures.push(failure);
+        }
+        self.events.extend(part.events);
+        self.outputs.extend(part.outputs);
+        self.books.add(&part.books);
+        self.written = part.written;
+    }
+
+    /// Moves the failures of rows up to `row` into another result.
+    pub(crate) fn hand_failures(&mut self, row: u32, part: &mut BlockResult) {
+        let later = self.failures.iter().position(|failure| failure.row > row).unwrap_or(self.failures.len());
+        for mut failure in self.failures.drain(..later) {
+            failure.letter = part.copy_letter(&self.letters[failure.letter.clone()]);
+            part.failures.push(failure);
+        }
+    }
+
+    fn copy_letter(&mut self, text: &[u8]) -> std::ops::Range<usize> {
+        let start = self.letters.len();
+        self.letters.extend_from_slice(text);
+        start..self.letters.len()
+    }
+
     /// The order of dead letters: rows as they were read, then the stages of a row in plan order.
     pub(crate) fn sort(&mut self) {
         self.failures.sort_by_key(|failure| (failure.row, failure.node));
@@ -81,6 +110,7 @@ impl BlockResult {
             books: Books::new(nodes),
             written: Written::default(),
             fault: None,
+            oversized: None,
             memory: None,
         }
     }
@@ -95,8 +125,10 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    pub(crate) fn new(rows: usize, sinks: usize) -> Self {
-        Self { sinks, rows: if sinks > 1 { vec![false; rows] } else { Vec::new() }, counted: 0 }
+    /// Nothing is written yet of the rows of a batch that goes to so many Sinks.
+    pub(crate) fn new(batch: &Batch, sinks: usize) -> Self {
+        let places = batch.rows.checked_sub(1).map_or(0, |last| batch.origin.block_row(last) as usize + 1);
+        Self { sinks, rows: if sinks > 1 { vec![false; places] } else { Vec::new() }, counted: 0 }
     }
 
     pub(crate) fn add(&mut self, batch: &Batch, refused: impl Iterator<Item = u32>) {

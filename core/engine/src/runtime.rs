@@ -18,6 +18,9 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// A block costs about this many times its bytes while it is worked on: the text, its columns, its output.
 const BLOCK_COST: u64 = 6;
 
+/// A program may build this part of the budget for one batch; a batch that needs more comes in pieces.
+const BATCH_SHARE: u64 = 16;
+
 /// The shared, immutable part of a run.
 pub(crate) struct Runtime<'p> {
     pub plan: &'p CompiledPlan,
@@ -34,6 +37,8 @@ pub(crate) struct Runtime<'p> {
     /// Blocks between being cut and being applied.
     pub in_flight: usize,
     pub bound: BlockBound,
+    /// Bytes that a program may build for one batch.
+    pub batch_budget: usize,
     /// Records of each Source that a preview reads.
     pub record_limit: Option<u64>,
 }
@@ -83,6 +88,7 @@ impl<'p> Runtime<'p> {
             threads: envelope.threads.max(1),
             in_flight,
             bound: BlockBound { rows: plan.batch_size, bytes },
+            batch_budget: usize::try_from(plan.memory.limit / BATCH_SHARE).unwrap_or(usize::MAX),
             record_limit: envelope.preview.as_ref().map(|preview| preview.records),
         })
     }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use clinker_cxl::RunContext;
+use clinker_cxl::{RunContext, TooLarge};
 use clinker_plan::{CompiledPlan, Input, NodeId, Operator, Port};
 use clinker_record::Batch;
 
@@ -39,6 +39,15 @@ struct UnitEffects<'u, 'p> {
 
 impl Effects<BlockResult> for UnitEffects<'_, '_> {
     fn apply(&mut self, mut result: BlockResult) -> Result<(), RunError> {
+        if let Some(batch) = result.oversized.take() {
+            self.apply_in_pieces(batch, &mut result)?;
+        }
+        self.settle_and_apply(result)
+    }
+}
+
+impl UnitEffects<'_, '_> {
+    fn settle_and_apply(&mut self, mut result: BlockResult) -> Result<(), RunError> {
         let mut outputs = std::mem::take(&mut result.outputs);
         let mut settled = false;
         for output in &mut outputs {
@@ -53,6 +62,33 @@ impl Effects<BlockResult> for UnitEffects<'_, '_> {
             result.sort();
         }
         self.applier.apply_block(result)
+    }
+
+    /// Takes rows through the unit in pieces that fit, and applies each before the next one is made. What the Source
+    /// itself rejected takes its place between them.
+    fn apply_in_pieces(&mut self, batch: Batch, result: &mut BlockResult) -> Result<(), RunError> {
+        let nodes = &self.runtime.plan.nodes;
+        let opened = std::mem::take(&mut result.opened);
+        self.applier.apply_block(BlockResult::new(nodes, opened))?;
+        let evaluation = self.runtime.evaluation();
+        let mut pieces = vec![batch];
+        while let Some(piece) = pieces.pop() {
+            let Some(last) = piece.rows.checked_sub(1) else { continue };
+            match self.unit.flow(self.runtime, piece.clone(), &evaluation) {
+                Ok(mut part) => {
+                    result.hand_failures(piece.origin.block_row(last), &mut part);
+                    part.sort();
+                    self.settle_and_apply(part)?;
+                }
+                Err(TooLarge) if last == 0 => return Err(RunError::internal("a single row is too large to evaluate")),
+                Err(TooLarge) => {
+                    let middle = (piece.rows / 2) as u32;
+                    pieces.push(piece.take(&(middle..piece.rows as u32).collect::<Vec<_>>()));
+                    pieces.push(piece.take(&(0..middle).collect::<Vec<_>>()));
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -185,17 +221,10 @@ impl<'p> Unit<'p> {
 
     fn process_block(&self, runtime: &Runtime<'_>, block: &BlockWork, result: &mut BlockResult) {
         result.memory = Some(runtime.budget.reserve("block", block.block.data.len() as u64));
-        let evaluation = runtime.evaluation();
-        let mut flow = Flow::new(runtime.plan);
         let admitted = admit_block(runtime, self.source, block, result);
-        flow.put(self.source, vec![Some(admitted)]);
-        result.written = Written::new(block.block.rows as usize, self.sinks.len());
-        for &id in &self.below {
-            for (position, input) in runtime.plan.nodes[id].inputs.iter().enumerate() {
-                let Some(batch) = flow.take(*input) else { continue };
-                result.books.nodes[id].rows_in[position] += batch.rows as u64;
-                self.step(runtime, id, position, batch, &evaluation, &mut flow, result);
-            }
+        match self.flow(runtime, admitted.clone(), &runtime.evaluation()) {
+            Ok(part) => result.absorb(part),
+            Err(TooLarge) => result.oversized = Some(admitted),
         }
         if let Some(memory) = &mut result.memory {
             let waiting = result.outputs.iter().map(|output| output.encoded.bytes.len()).sum::<usize>();
@@ -203,35 +232,50 @@ impl<'p> Unit<'p> {
         }
     }
 
+    /// Admitted rows of one block through all nodes below the Source.
+    fn flow(&self, runtime: &Runtime<'_>, admitted: Batch, evaluation: &RunContext) -> Result<BlockResult, TooLarge> {
+        let mut part = BlockResult::new(&runtime.plan.nodes, Vec::new());
+        part.written = Written::new(&admitted, self.sinks.len());
+        let mut flow = Flow::new(runtime.plan);
+        flow.put(self.source, vec![Some(admitted)]);
+        for &id in &self.below {
+            for (position, input) in runtime.plan.nodes[id].inputs.iter().enumerate() {
+                let Some(batch) = flow.take(*input) else { continue };
+                part.books.nodes[id].rows_in[position] += batch.rows as u64;
+                self.step(runtime, (id, position), batch, evaluation, &mut flow, &mut part)?;
+            }
+        }
+        Ok(part)
+    }
+
     /// One batch through one node.
-    #[expect(clippy::too_many_arguments, reason = "a node's step touches everything that a block carries")]
     fn step(
         &self,
         runtime: &Runtime<'_>,
-        id: NodeId,
-        position: usize,
+        (id, position): (NodeId, usize),
         batch: Batch,
         evaluation: &RunContext,
         flow: &mut Flow,
-        result: &mut BlockResult,
-    ) {
+        part: &mut BlockResult,
+    ) -> Result<(), TooLarge> {
         match &runtime.plan.nodes[id].operator {
             Operator::Source(_) => {}
             Operator::Transform(plan) => {
-                flow.put(id, vec![Some(transform(runtime, id, plan, &batch, evaluation, result))]);
+                flow.put(id, vec![Some(transform(runtime, id, plan, &batch, evaluation, part)?)]);
             }
-            Operator::Route(plan) => flow.put(id, route(runtime, id, plan, &batch, evaluation, result)),
+            Operator::Route(plan) => flow.put(id, route(runtime, id, plan, &batch, evaluation, part)),
             Operator::Merge(plan) => {
                 let merged = merge(runtime, id, plan, position, batch);
-                result.books.nodes[id].rows_out[0] += merged.rows as u64;
+                part.books.nodes[id].rows_out[0] += merged.rows as u64;
                 flow.put(id, vec![Some(merged)]);
             }
             Operator::Sink(_) => {
                 if let Some(sink) = self.sinks.iter().find(|sink| sink.node == id) {
-                    sink.encode(runtime, batch, result);
+                    sink.encode(runtime, batch, part);
                 }
             }
         }
+        Ok(())
     }
 }
 

@@ -11,7 +11,8 @@ use crate::{Command, Outcome, Scratch, list_into};
 /// What differs from `expected/`, for a person.
 pub fn run(case: &Path, weather: Weather) -> Result<(), String> {
     let scratch = Scratch::copy_of(case);
-    let document = std::fs::read_to_string(case.join("pipeline.yaml")).map_err(|error| format!("pipeline.yaml: {error}"))?;
+    let document =
+        std::fs::read_to_string(case.join("pipeline.yaml")).map_err(|error| format!("pipeline.yaml: {error}"))?;
     if !weather.suits(&document) {
         return Ok(());
     }
@@ -28,7 +29,8 @@ pub fn run(case: &Path, weather: Weather) -> Result<(), String> {
     for name in scratch.files() {
         let bytes = std::fs::read(scratch.path().join(&name)).map_err(|error| format!("{name}: {error}"))?;
         let input = case.join(&name);
-        let unchanged = before.contains(&name) && (name == "pipeline.yaml" || std::fs::read(&input).ok().as_ref() == Some(&bytes));
+        let unchanged =
+            before.contains(&name) && (name == "pipeline.yaml" || std::fs::read(&input).ok().as_ref() == Some(&bytes));
         if !unchanged {
             left.push((name, bytes));
         }

@@ -33,7 +33,10 @@ fn scratch() -> Scratch {
     let scratch = Scratch::new();
     let mut parts = String::from("part,count\n");
     for number in 0..500 {
-        parts.push_str(&format!("part-{number},{}\n", if number % 10 == 0 { "many".to_owned() } else { number.to_string() }));
+        parts.push_str(&format!(
+            "part-{number},{}\n",
+            if number % 10 == 0 { "many".to_owned() } else { number.to_string() }
+        ));
     }
     scratch.write("pipeline.yaml", DOCUMENT).write("parts.csv", parts);
     scratch.write("out/counted.csv", "old\n").write("out/rejects.csv", "old\n");

@@ -4,7 +4,7 @@ mod validate;
 
 use std::sync::Arc;
 
-use clinker_cxl::{Outcome, RunContext};
+use clinker_cxl::{Outcome, RunContext, TooLarge};
 use clinker_plan::{NodeId, OutputSource, TransformPlan};
 use clinker_record::{Batch, Column};
 
@@ -15,6 +15,9 @@ use crate::liveness::validation_reads;
 use crate::runtime::Runtime;
 
 /// Runs a Transform over a batch and yields its output rows.
+///
+/// # Errors
+/// The program would build more than a batch may hold: the batch has to come in pieces.
 pub(crate) fn transform(
     runtime: &Runtime<'_>,
     node: NodeId,
@@ -22,8 +25,8 @@ pub(crate) fn transform(
     batch: &Batch,
     evaluation: &RunContext,
     out: &mut BlockResult,
-) -> Batch {
-    let outcome = plan.program.evaluate(batch, evaluation);
+) -> Result<Batch, TooLarge> {
+    let outcome = plan.program.evaluate_within(batch, evaluation, runtime.batch_budget)?;
     out.books.nodes[node].filtered += outcome.filtered;
     let stop_as = StopAs { exit: exit::DATA, code: None, always: false };
     fail_rows(runtime, node, batch, &outcome.failures, &stop_as, out);
@@ -34,7 +37,7 @@ pub(crate) fn transform(
         validate::validate(runtime, node, plan, batch, outcome.kept.as_deref(), result, evaluation, out)
     };
     out.books.nodes[node].rows_out[0] += result.rows as u64;
-    result
+    Ok(result)
 }
 
 /// The output rows: carried columns of the rows that were kept, and emitted ones.
