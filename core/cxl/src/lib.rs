@@ -17,6 +17,7 @@ mod run;
 mod scope;
 mod syntax;
 
+pub use check::types::join_types;
 pub use functions::{FunctionDoc, function_docs};
 pub use outcome::{ErrorKind, EvalError, Outcome, TooLarge, Verdict, Verdicts};
 pub use program::{DEFAULT_BUDGET, Expression, Program, compile_expression, compile_program};

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::document;
 use crate::failures;
 use crate::faults::Faults;
-use crate::graph::{self, bind, dead_letters, destinations};
+use crate::graph::{self, Wiring, bind, dead_letters, destinations};
 use crate::model::CompiledPlan;
 use crate::nodes::{self, Draft, Kind};
 use crate::yaml::{Document, Unreadable};
@@ -91,12 +91,12 @@ fn assemble(document: &Document, request: &CompileRequest, faults: &mut Faults) 
     }
     let wiring = graph::wire(&drafts, nameless, faults);
     let names: Vec<Arc<str>> = drafts.iter().map(|draft| Arc::clone(&draft.name)).collect();
+    graph::held::check(&drafts, &wiring, faults);
     let failures = {
-        let source = |draft: &&Draft<'_>| matches!(draft.kind, Kind::Source(_));
-        let sources: Vec<&str> = drafts.iter().filter(source).map(|draft| &*draft.name).collect();
+        let sources = sources(&drafts, &wiring, nameless);
         failures::read(&root.errors, &sources, &context, faults)
     };
-    let templates = destinations::check(&mut drafts, &wiring, failures.file.as_ref(), &context, faults);
+    let templates = destinations::check(&mut drafts, &wiring, &failures.files, &context, faults);
     let contributions = dead_letters::contributions(&drafts);
     let bound = bind::bind(drafts, &wiring, templates, &context, faults);
     let dead_letters = dead_letters::plan(&failures, &names, &contributions, &wiring, &bound, faults);
@@ -113,6 +113,19 @@ fn assemble(document: &Document, request: &CompileRequest, faults: &mut Faults) 
         dead_letters,
         vars: settings.vars.into_iter().map(|(name, _, value)| (name, value)).collect(),
     })
+}
+
+/// The Sources, for settings that name one.
+fn sources<'d>(drafts: &'d [Draft<'_>], wiring: &Wiring, nameless: bool) -> failures::Sources<'d> {
+    let named = |wanted: fn(&Kind<'_>) -> bool| {
+        let nodes = wiring.order.iter().map(|at| &drafts[*at]).filter(move |draft| wanted(&draft.kind));
+        nodes.map(|draft| &*draft.name).collect()
+    };
+    failures::Sources {
+        names: named(|kind| matches!(kind, Kind::Source(_))),
+        unclear: named(|kind| matches!(kind, Kind::Broken)),
+        nameless,
+    }
 }
 
 /// The base directory, absolute.

@@ -1,13 +1,15 @@
 //! `error_handling`.
 
+use std::sync::Arc;
+
 use clinker_diagnostics::{Span, suggestion};
 
 use crate::context::Context;
-use crate::decode::{self, Fields, Key, Shape, later, optional};
+use crate::decode::{self, Fields, Key, Shape, optional};
 use crate::faults::{Fault, Faults};
-use crate::model::{FailurePolicy, Strategy};
+use crate::model::{FailurePolicy, Rate, Strategy};
 use crate::paths::{self, Destination};
-use crate::yaml::{Core, Node};
+use crate::yaml::{Core, Entry, Node};
 
 const ERRORS: &[Key] = &[
     optional("strategy", Shape::Text, "`fail_fast` or `continue`"),
@@ -23,28 +25,44 @@ const DLQ: &[Key] = &[
     optional("include_reason", Shape::Bool, "whether category and detail are written"),
     optional("include_source_row", Shape::Bool, "whether record columns are written"),
     optional("max_rate", Shape::Number, "ceiling of dead letters"),
-    later("min_records", &["100"]),
+    optional("min_records", Shape::Integer(0), "rows read before ceilings are looked at"),
     optional("per_source", Shape::Map, "settings of one Source"),
 ];
 
 const PER_SOURCE: &[Key] = &[
     optional("path", Shape::Text, "the Source's own dead-letter file"),
     optional("max_rate", Shape::Number, "ceiling of dead letters"),
-    later("min_records", &[]),
+    optional("min_records", Shape::Integer(0), "rows read before its ceiling is looked at"),
 ];
+
+/// Source rows that must have been read before a ceiling is looked at.
+const MIN_RECORDS: u64 = 100;
 
 /// What becomes of failing records.
 pub(crate) struct Failures {
     pub policy: FailurePolicy,
-    pub file: Option<DeadLetterFile>,
+    /// The pipeline-wide file first, then those of single Sources in name order.
+    pub files: Vec<DeadLetterFile>,
+    pub include_reason: bool,
+    pub include_source_row: bool,
 }
 
-/// The pipeline-wide dead-letter file.
+/// A dead-letter file.
 pub(crate) struct DeadLetterFile {
     pub path: String,
     pub span: Span,
-    pub include_reason: bool,
-    pub include_source_row: bool,
+    /// The Source whose rows go to it; none for the pipeline-wide file.
+    pub source: Option<Arc<str>>,
+}
+
+/// The Sources that `per_source` may name.
+pub(crate) struct Sources<'a> {
+    /// Their names in plan order.
+    pub names: Vec<&'a str>,
+    /// Names of nodes that could not be read, any of which may be a Source.
+    pub unclear: Vec<&'a str>,
+    /// Whether a node could not be read so far as to have a name.
+    pub nameless: bool,
 }
 
 /// The strictly read block.
@@ -57,38 +75,39 @@ pub(crate) fn absent<'a>(span: Span) -> Fields<'a> {
     Fields::empty(span)
 }
 
-/// Reads the block. `sources` are the names of the pipeline's Sources.
-pub(crate) fn read(fields: &Fields<'_>, sources: &[&str], context: &Context<'_>, faults: &mut Faults) -> Failures {
-    let strategy = strategy(fields, faults);
-    if let Some(node) = fields.node("type_error_threshold") {
-        match number(node) {
-            value if (0.0..=1.0).contains(&value) => {
-                decode::unavailable("`type_error_threshold`", "`error_handling`", node.span, faults);
-            }
-            value => {
-                let message = format!("`type_error_threshold` is {value}; it must be 0.0 to 1.0");
-                faults.error("E368", node.span, message);
-            }
-        }
-    }
+/// Reads the block.
+pub(crate) fn read(fields: &Fields<'_>, sources: &Sources<'_>, context: &Context<'_>, faults: &mut Faults) -> Failures {
     let block = fields.node("dlq").and_then(|node| decode::fields(node, "`dlq`", DLQ, faults));
     let policy = FailurePolicy {
-        strategy,
+        strategy: strategy(fields, faults),
         has_dlq_block: fields.node("dlq").is_some(),
-        type_error_threshold: None,
+        type_error_threshold: type_error_threshold(fields, faults),
         max_rate: None,
-        source_rates: vec![None; sources.len()],
+        source_rates: vec![None; sources.names.len()],
     };
-    let Some(block) = block else { return Failures { policy, file: None } };
-    max_rate(&block, "error_handling.dlq.max_rate", faults);
-    per_source(&block, sources, context, faults);
-    let file = path(&block, "dead-letter `path`", context, faults).map(|(path, span)| DeadLetterFile {
-        path,
-        span,
-        include_reason: block.bool("include_reason").unwrap_or(true),
-        include_source_row: block.bool("include_source_row").unwrap_or(true),
-    });
-    Failures { policy, file }
+    let mut failures = Failures { policy, files: Vec::new(), include_reason: true, include_source_row: true };
+    let Some(block) = block else { return failures };
+    failures.include_reason = block.bool("include_reason").unwrap_or(true);
+    failures.include_source_row = block.bool("include_source_row").unwrap_or(true);
+    let min_records = min_records(&block).unwrap_or(MIN_RECORDS);
+    failures.policy.max_rate = max_rate(&block, "error_handling.dlq", min_records, faults);
+    if let Some((path, span)) = path(&block, "dead-letter `path`", context, faults) {
+        failures.files.push(DeadLetterFile { path, span, source: None });
+    }
+    per_source(&block, sources, min_records, context, &mut failures, faults);
+    failures
+}
+
+/// The share of declared-type failures that is borne.
+fn type_error_threshold(fields: &Fields<'_>, faults: &mut Faults) -> Option<f64> {
+    let node = fields.node("type_error_threshold")?;
+    let value = number(node);
+    let fits = (0.0..=1.0).contains(&value);
+    if !fits {
+        let message = format!("`type_error_threshold` is {value}; it must be 0.0 to 1.0");
+        faults.push(Fault::new("E368", node.span, message).help("write a share: `0.02` is two percent"));
+    }
+    fits.then_some(value)
 }
 
 fn strategy(fields: &Fields<'_>, faults: &mut Faults) -> Strategy {
@@ -120,14 +139,20 @@ fn number(node: &Node) -> f64 {
     }
 }
 
-fn max_rate(block: &Fields<'_>, key: &str, faults: &mut Faults) {
-    let Some(node) = block.node("max_rate") else { return };
-    let value = number(node);
-    if value > 0.0 && value <= 1.0 {
-        decode::unavailable("`max_rate`", "`dlq`", node.span, faults);
-    } else {
-        faults.error("E318", node.span, format!("`{key}` is {value}; it must lie in (0.0, 1.0]"));
+fn min_records(block: &Fields<'_>) -> Option<u64> {
+    block.integer("min_records").and_then(|rows| u64::try_from(rows).ok())
+}
+
+/// The ceiling of a block that the document names by `key`.
+fn max_rate(block: &Fields<'_>, key: &str, min_records: u64, faults: &mut Faults) -> Option<Rate> {
+    let node = block.node("max_rate")?;
+    let max = number(node);
+    let fits = max > 0.0 && max <= 1.0;
+    if !fits {
+        let message = format!("`{key}.max_rate` is {max}; it must lie in (0.0, 1.0]");
+        faults.push(Fault::new("E318", node.span, message).help("write a share: `0.02` is two percent"));
     }
+    fits.then_some(Rate { max, min_records })
 }
 
 fn path(block: &Fields<'_>, what: &str, context: &Context<'_>, faults: &mut Faults) -> Option<(String, Span)> {
@@ -142,40 +167,52 @@ fn path(block: &Fields<'_>, what: &str, context: &Context<'_>, faults: &mut Faul
     }
 }
 
-/// Files and ceilings of single Sources: checked whole, then refused by name.
-fn per_source(block: &Fields<'_>, sources: &[&str], context: &Context<'_>, faults: &mut Faults) {
+/// Files and ceilings of single Sources.
+fn per_source(
+    block: &Fields<'_>,
+    sources: &Sources<'_>,
+    min_records: u64,
+    context: &Context<'_>,
+    failures: &mut Failures,
+    faults: &mut Faults,
+) {
     let Some(entries) = block.entries("per_source") else { return };
+    let destination = |path: &str| Destination::resolve(&context.base, path);
     let mut claimed: Vec<(String, String, Destination)> = Vec::new();
-    if let Some(path) = block.text("path") {
-        let place = Destination::resolve(&context.base, path);
-        claimed.push(("error_handling.dlq.path".to_string(), path.to_string(), place));
+    if let Some(file) = failures.files.first() {
+        claimed.push(("error_handling.dlq.path".to_string(), file.path.clone(), destination(&file.path)));
     }
     let mut sorted: Vec<_> = entries.iter().collect();
     sorted.sort_by(|a, b| a.key.cmp(&b.key));
     for entry in sorted {
-        if !sources.contains(&&*entry.key) {
-            let help = suggestion(&entry.key, sources.iter().copied())
-                .unwrap_or_else(|| format!("the sources are {}", sources.join(", ")));
-            let message = format!("`per_source` names `{}`, which is no Source", entry.key);
-            faults.push(Fault::new("E317", entry.key_span, message).help(help));
+        let key = format!("error_handling.dlq.per_source.{}", entry.key);
+        let fields = decode::fields(&entry.value, "a `per_source` entry", PER_SOURCE, faults);
+        let position = sources.names.iter().position(|name| **name == *entry.key);
+        if position.is_none() {
+            unknown_source(entry, sources, faults);
+        }
+        let (Some(fields), Some(position)) = (fields, position) else { continue };
+        let min_records = self::min_records(&fields).unwrap_or(min_records);
+        failures.policy.source_rates[position] = max_rate(&fields, &key, min_records, faults);
+        let Some((path, span)) = path(&fields, &format!("`{key}.path`"), context, faults) else { continue };
+        let place = destination(&path);
+        if let Some((first_key, first, _)) = claimed.iter().find(|(_, _, other)| other.is(&place)) {
+            let spelling = if *first == path { String::new() } else { format!(" (there spelled `{first}`)") };
+            let message = format!("`{key}.path` names the file of `{first_key}`{spelling}");
+            faults.push(Fault::new("E318", span, message).help("give each dead-letter file a path of its own"));
             continue;
         }
-        let key = format!("error_handling.dlq.per_source.{}", entry.key);
-        let Some(fields) = decode::fields(&entry.value, "a `per_source` entry", PER_SOURCE, faults) else { continue };
-        max_rate(&fields, &format!("{key}.max_rate"), faults);
-        if let Some((path, span)) = self::path(&fields, &format!("`{key}.path`"), context, faults) {
-            let place = Destination::resolve(&context.base, &path);
-            match claimed.iter().find(|(_, _, other)| other.is(&place)) {
-                Some((first_key, first, _)) => {
-                    let spelling = if *first == path { String::new() } else { format!(" (there spelled `{first}`)") };
-                    let message = format!("`{key}.path` names the file of `{first_key}`{spelling}");
-                    faults.error("E318", span, message);
-                }
-                None => {
-                    decode::unavailable("`per_source`", "`dlq`", entry.key_span, faults);
-                    claimed.push((format!("{key}.path"), path, place));
-                }
-            }
-        }
+        claimed.push((format!("{key}.path"), path.clone(), place));
+        failures.files.push(DeadLetterFile { path, span, source: Some(Arc::clone(&entry.key)) });
     }
+}
+
+fn unknown_source(entry: &Entry, sources: &Sources<'_>, faults: &mut Faults) {
+    if sources.nameless || sources.unclear.contains(&&*entry.key) {
+        return;
+    }
+    let help = suggestion(&entry.key, sources.names.iter().copied())
+        .unwrap_or_else(|| format!("the sources are {}", sources.names.join(", ")));
+    let message = format!("`per_source` names `{}`, which is no Source", entry.key);
+    faults.push(Fault::new("E317", entry.key_span, message).help(help));
 }

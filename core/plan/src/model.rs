@@ -100,6 +100,41 @@ pub struct DeadLetterPlan {
     pub record_columns: Vec<Arc<str>>,
 }
 
+/// The columns of dead-letter files that are not the record's own.
+pub mod dead_letter_columns {
+    /// The columns in front of the record's own, in order.
+    pub const METADATA: [&str; 13] = [
+        "_cxl_dlq_id",
+        "_cxl_dlq_trigger_id",
+        "_cxl_dlq_timestamp",
+        "_cxl_dlq_source_file",
+        "_cxl_dlq_source_name",
+        "_cxl_dlq_source_row",
+        "_cxl_dlq_triggering_field",
+        "_cxl_dlq_triggering_value",
+        ERROR_CATEGORY,
+        ERROR_DETAIL,
+        "_cxl_dlq_stage",
+        "_cxl_dlq_route",
+        "_cxl_dlq_trigger",
+    ];
+    /// The category of the failure, written with `include_reason`.
+    pub const ERROR_CATEGORY: &str = "_cxl_dlq_error_category";
+    /// The text of the failure, written with `include_reason`.
+    pub const ERROR_DETAIL: &str = "_cxl_dlq_error_detail";
+    /// The record column that holds what a Source rejected and has no column of its own.
+    pub const SOURCE_RECORD: &str = "_cxl_dlq_source_record";
+}
+
+impl DeadLetterPlan {
+    /// Its columns, in order: the metadata columns that are written, then the record's.
+    pub fn header(&self) -> impl Iterator<Item = &str> {
+        use dead_letter_columns::{ERROR_CATEGORY, ERROR_DETAIL, METADATA};
+        let reason = |name: &&str| self.include_reason || ![ERROR_CATEGORY, ERROR_DETAIL].contains(name);
+        METADATA.into_iter().filter(reason).chain(self.record_columns.iter().map(|name| &**name))
+    }
+}
+
 /// One output of a node.
 #[derive(Clone, Debug)]
 pub struct Port {

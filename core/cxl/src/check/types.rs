@@ -64,6 +64,11 @@ impl Base {
         matches!(self, Base::Any | Base::Numeric)
     }
 
+    /// Whether its values have no column of one Arrow type.
+    pub(crate) fn holds_any(self) -> bool {
+        self.is_dynamic() || matches!(self, Base::Array | Base::Map)
+    }
+
     /// The kind of a column that holds it.
     pub(crate) fn kind(self) -> Kind {
         match self {
@@ -164,6 +169,11 @@ impl Ty {
         let joined = Ty::plain(base);
         Some(if nullable { joined.or_null() } else { joined })
     }
+}
+
+/// The type that holds the values of two column types, if there is one: where streams of one shape are united.
+pub fn join_types(one: Type, other: Type) -> Option<Type> {
+    Ty::declared(one, false).join(Ty::declared(other, false)).map(Ty::to_type)
 }
 
 impl fmt::Display for Ty {

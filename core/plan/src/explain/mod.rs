@@ -20,6 +20,7 @@ pub fn explain_text(plan: &CompiledPlan, settings: &ExplainSettings) -> String {
     let estimates = estimate::bytes(plan);
     let mut sections =
         vec![outputs::planned(plan), sections::execution_plan(plan), sections::physical_properties(plan, &estimates)];
+    sections.extend(sections::routes(plan));
     sections.extend(sections::statistics(plan, &estimates));
     sections.push(sections::expressions(plan));
     sections.push(sections::types(plan));

@@ -8,23 +8,6 @@ use super::{ExplainSettings, display, kind, size};
 use crate::document::SOFT;
 use crate::model::{CompiledPlan, Node, NodeId, Operator, WidenedColumns};
 
-/// Columns in front of the record's own in a dead-letter file; the two of the reason are written on demand.
-const METADATA: [(&str, bool); 13] = [
-    ("_cxl_dlq_id", true),
-    ("_cxl_dlq_trigger_id", true),
-    ("_cxl_dlq_timestamp", true),
-    ("_cxl_dlq_source_file", true),
-    ("_cxl_dlq_source_name", true),
-    ("_cxl_dlq_source_row", true),
-    ("_cxl_dlq_triggering_field", true),
-    ("_cxl_dlq_triggering_value", true),
-    ("_cxl_dlq_error_category", false),
-    ("_cxl_dlq_error_detail", false),
-    ("_cxl_dlq_stage", true),
-    ("_cxl_dlq_route", true),
-    ("_cxl_dlq_trigger", true),
-];
-
 fn headed(title: &str) -> String {
     format!("=== {title} ===\n\n")
 }
@@ -77,41 +60,80 @@ fn policy(plan: &CompiledPlan) -> String {
     }
 }
 
+/// How the rows that leave a node are partitioned, and why.
+#[derive(Clone, Copy)]
+pub(super) struct Partitioning {
+    pub by_file: bool,
+    pub provenance: &'static str,
+}
+
+impl Partitioning {
+    pub(super) fn word(self) -> &'static str {
+        if self.by_file { "FilePartitioned($source.file)" } else { "Single" }
+    }
+}
+
+/// The partitioning of each node, by plan order: the Sources have it, a Merge drops it, all others keep it.
+pub(super) fn partitionings(plan: &CompiledPlan) -> Vec<Partitioning> {
+    let mut found: Vec<Partitioning> = Vec::with_capacity(plan.nodes.len());
+    for node in &plan.nodes {
+        found.push(match &node.operator {
+            Operator::Source(source) => {
+                Partitioning { by_file: several_files(&source.files), provenance: "DeclaredOnInput" }
+            }
+            Operator::Merge(_) => Partitioning { by_file: false, provenance: "DroppedByMerge" },
+            _ => Partitioning {
+                by_file: node.input().is_some_and(|input| found[input].by_file),
+                provenance: "Preserved",
+            },
+        });
+    }
+    found
+}
+
 pub(super) fn physical_properties(plan: &CompiledPlan, estimates: &[Option<u64>]) -> String {
     let mut text = headed("Physical Properties");
+    let partitionings = partitionings(plan);
     for (id, node) in plan.nodes.iter().enumerate() {
         if id > 0 {
             text.push('\n');
         }
-        let source = source_of(plan, id);
-        let partitioning = match &plan.nodes[source].operator {
-            Operator::Source(source) if several_files(&source.files) => "FilePartitioned($source.file)",
-            _ => "Single",
-        };
         line!(text, "{}.{}:", kind(node), node.name);
         line!(text, "  ordering: <none>");
         line!(text, "  ordering_provenance: NoOrdering");
-        line!(text, "  partitioning: {partitioning}");
-        line!(text, "  partitioning_provenance: {}", if source == id { "DeclaredOnInput" } else { "Preserved" });
-        // Every edge of this plan is a handoff: no node blocks, and none waits for another input.
+        line!(text, "  partitioning: {}", partitionings[id].word());
+        line!(text, "  partitioning_provenance: {}", partitionings[id].provenance);
+        // Every edge of this plan is a handoff: no node blocks, and inputs that would have to wait are refused.
         line!(text, "  buffer: streaming");
         line!(
             text,
             "  arbitration: spill_priority=N/A, can_back_pressure={}, predicted_peak={}, predicted_freed=0B, \
              predicted_subtree_reclaim=0B",
-            source == id,
+            kind(node) == "source",
             size(estimates[id].unwrap_or(0))
         );
     }
     text
 }
 
-fn source_of(plan: &CompiledPlan, id: NodeId) -> NodeId {
-    let mut at = id;
-    while let Some(input) = plan.nodes[at].input() {
-        at = input;
+/// What each branch of each Route feeds.
+pub(super) fn routes(plan: &CompiledPlan) -> Option<String> {
+    let mut text = String::new();
+    for node in &plan.nodes {
+        let Operator::Route(route) = &node.operator else { continue };
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        line!(text, "Route '{}':", node.name);
+        line!(text, "  Mode: {}", if route.inclusive { "inclusive" } else { "exclusive" });
+        for (at, port) in node.ports.iter().enumerate() {
+            let readers: Vec<&str> = port.consumers.iter().map(|reader| &*plan.nodes[*reader].name).collect();
+            let readers = if readers.is_empty() { "(unconsumed)".to_string() } else { readers.join(", ") };
+            let what = if at < route.branches.len() { "Branch" } else { "Default" };
+            line!(text, "  {what}: {} -> {readers}", port.name.as_deref().unwrap_or_default());
+        }
     }
-    at
+    Some(text).filter(|text| !text.is_empty())
 }
 
 fn several_files(files: &FileSelection) -> bool {
@@ -224,16 +246,16 @@ pub(super) fn dead_letters(plan: &CompiledPlan) -> Option<String> {
         return None;
     }
     let mut text = headed("Dead-Letter Output");
-    let Some(file) = plan.dead_letters.first() else {
+    if plan.dead_letters.is_empty() {
         line!(text, "  (none)");
-        return Some(text);
-    };
-    let sources: Vec<&str> = file.sources.iter().map(|source| &**source).collect();
-    let metadata = METADATA.iter().filter(|(_, always)| *always || file.include_reason).map(|(name, _)| *name);
-    let columns: Vec<&str> = metadata.chain(file.record_columns.iter().map(|name| &**name)).collect();
-    line!(text, "  {} (pipeline-wide)", file.path);
-    line!(text, "    sources: {}", if sources.is_empty() { "(none)".to_string() } else { sources.join(", ") });
-    line!(text, "    columns: {}", columns.join(", "));
+    }
+    for file in &plan.dead_letters {
+        let sources: Vec<&str> = file.sources.iter().map(|source| &**source).collect();
+        let columns: Vec<&str> = file.header().collect();
+        line!(text, "  {}{}", file.path, if file.fallback { " (pipeline-wide)" } else { "" });
+        line!(text, "    sources: {}", if sources.is_empty() { "(none)".to_string() } else { sources.join(", ") });
+        line!(text, "    columns: {}", columns.join(", "));
+    }
     Some(text)
 }
 

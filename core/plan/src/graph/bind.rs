@@ -3,14 +3,21 @@
 use std::sync::Arc;
 
 use clinker_cxl::ScopeColumn;
+use clinker_diagnostics::Span;
 use clinker_record::{Kind, Schema, SchemaRef, Type};
 
 use crate::context::Context;
 use crate::faults::{Fault, Faults};
-use crate::graph::{Wiring, projection};
-use crate::model::{Input, NodeId, Operator, OutputSource, Port, SinkPlan, SourcePlan, TransformPlan};
-use crate::nodes::{self, Draft, SinkDraft, SourceDraft, TransformDraft};
+use crate::graph::merge::{self, MergeInput};
+use crate::graph::{Edge, Wiring, projection, routes};
+use crate::model::{
+    Input, MergeMode, MergePlan, NodeId, Operator, OutputSource, Port, SinkPlan, SourcePlan, TransformPlan,
+};
+use crate::nodes::{self, Draft, MergeDraft, RouteDraft, SinkDraft, SourceDraft, TransformDraft};
 use crate::{Node, PathTemplate};
+
+/// Rows of a turn at a Merge whose inputs are Sources that feed nothing else.
+const LIVE_TURN: usize = 2048;
 
 /// The columns on an edge.
 #[derive(Clone, Debug)]
@@ -60,23 +67,32 @@ pub(crate) fn bind(
     let (mut sources, mut sinks) = (0, 0);
     for at in &wiring.order {
         let Some(draft) = drafts[*at].take() else { continue };
-        let input = wiring.inputs[*at].and_then(|input| bound[input].shape.clone());
+        let name = &draft.name;
+        let input = wiring.edges(*at).next().and_then(|edge| bound[edge.node].shape.clone());
         bound[*at] = match draft.kind {
             nodes::Kind::Source(source) => {
                 sources += 1;
                 bind_source(*source, sources - 1)
             }
             nodes::Kind::Transform(transform) => match input {
-                Some(input) => bind_transform(&draft.name, &transform, &input, context, faults),
+                Some(input) => bind_transform(name, &transform, &input, context, faults),
                 None => {
-                    transform.syntax(&draft.name, context, faults);
+                    transform.syntax(name, context, faults);
                     Bound::default()
                 }
             },
+            nodes::Kind::Route(route) => match input {
+                Some(input) => bind_route(name, &route, input, context, faults),
+                None => {
+                    route.syntax(name, context, faults);
+                    Bound::default()
+                }
+            },
+            nodes::Kind::Merge(merge) => bind_merge(*at, &draft.name, &draft.inputs, &merge, wiring, &bound, faults),
             nodes::Kind::Sink(sink) => {
                 sinks += 1;
                 let path = templates[*at].take();
-                input.map_or_else(Bound::default, |input| bind_sink(&draft.name, *sink, input, path, sinks - 1, faults))
+                input.map_or_else(Bound::default, |input| bind_sink(name, *sink, input, path, sinks - 1, faults))
             }
             nodes::Kind::Broken => Bound::default(),
         };
@@ -121,8 +137,41 @@ fn bind_transform(
         columns,
         widened: input.widened,
     };
-    let operator = Operator::Transform(TransformPlan { program, outputs, validations, batch_size: transform.batch_size });
+    let operator =
+        Operator::Transform(TransformPlan { program, outputs, validations, batch_size: transform.batch_size });
     Bound { shape: Some(shape), operator: Some(operator), refusing: false }
+}
+
+fn bind_route(name: &str, route: &RouteDraft<'_>, input: Shape, context: &Context<'_>, faults: &mut Faults) -> Bound {
+    let operator = route.compile(name, &input.columns, context, faults).map(Operator::Route);
+    // Every branch has the columns of the input, whatever is wrong with a condition.
+    Bound { shape: Some(input), operator, refusing: false }
+}
+
+fn bind_merge(
+    at: usize,
+    name: &str,
+    references: &[(Arc<str>, Span)],
+    merge: &MergeDraft,
+    wiring: &Wiring,
+    bound: &[Bound],
+    faults: &mut Faults,
+) -> Bound {
+    let read = wiring.inputs[at].iter().zip(references);
+    let inputs: Option<Vec<MergeInput<'_>>> = read
+        .map(|(edge, (name, span))| Some(MergeInput { name, span: *span, shape: bound[(*edge)?.node].shape.as_ref()? }))
+        .collect();
+    let Some(united) = inputs.and_then(|inputs| merge::unite(name, &inputs, faults)) else { return Bound::default() };
+    let alone = |edge: Edge| {
+        let consumers: usize = wiring.ports[edge.node].iter().map(|port| port.consumers.len()).sum();
+        matches!(bound[edge.node].operator, Some(Operator::Source(_))) && consumers == 1
+    };
+    let mode = match merge.interleave {
+        false => MergeMode::Concat,
+        true => MergeMode::Interleave { turn: if wiring.edges(at).all(alone) { LIVE_TURN } else { 1 } },
+    };
+    let operator = Operator::Merge(MergePlan { mode, columns: united.columns });
+    Bound { shape: Some(united.shape), operator: Some(operator), refusing: false }
 }
 
 fn bind_sink(
@@ -193,33 +242,40 @@ pub(crate) fn assemble(names: &[Arc<str>], wiring: &Wiring, bound: Vec<Bound>) -
         id_of[*at] = id;
     }
     let mut bound: Vec<Option<Bound>> = bound.into_iter().map(Some).collect();
-    wiring
-        .order
-        .iter()
-        .map(|at| {
-            let Bound { shape, operator, .. } = bound[*at].take()?;
-            let (shape, operator) = (shape?, operator?);
-            let name = &names[*at];
-            let stage: Arc<str> = match &operator {
-                Operator::Source(_) => Arc::from("source"),
-                Operator::Transform(_) => Arc::from(format!("transform:{name}")),
-                Operator::Sink(_) => Arc::from(format!("output:{name}")),
-                Operator::Route(_) => Arc::from("route_eval"),
-                Operator::Merge(_) => Arc::from(format!("merge:{name}")),
-            };
-            let is_sink = matches!(operator, Operator::Sink(_));
-            let consumers = wiring.consumers[*at].iter().map(|consumer| id_of[*consumer]).collect();
-            Some(Node {
-                name: Arc::clone(name),
-                stage,
-                operator,
-                inputs: wiring.inputs[*at].iter().map(|input| Input { node: id_of[*input], port: 0 }).collect(),
-                ports: if is_sink { Vec::new() } else { vec![Port { name: None, consumers }] },
-                route: Arc::from(""),
-                schema: shape.schema(),
-                emitted: shape.emitted,
-                widened: shape.widened,
-            })
+    let routes = routes::labels(wiring);
+    let node = |at: &usize| {
+        let Bound { shape, operator, .. } = bound[*at].take()?;
+        let (shape, operator) = (shape?, operator?);
+        let inputs: Option<Vec<Input>> = wiring.inputs[*at]
+            .iter()
+            .map(|edge| edge.map(|edge| Input { node: id_of[edge.node], port: edge.port }))
+            .collect();
+        let ports = wiring.ports[*at].iter().map(|port| Port {
+            name: port.name.clone(),
+            consumers: port.consumers.iter().map(|consumer| id_of[*consumer]).collect(),
+        });
+        Some(Node {
+            name: Arc::clone(&names[*at]),
+            stage: stage(&names[*at], &operator),
+            operator,
+            inputs: inputs?,
+            ports: ports.collect(),
+            route: Arc::clone(&routes[*at]),
+            schema: shape.schema(),
+            emitted: shape.emitted,
+            widened: shape.widened,
         })
-        .collect()
+    };
+    wiring.order.iter().map(node).collect()
+}
+
+/// The stage label of a node's dead letters.
+fn stage(name: &str, operator: &Operator) -> Arc<str> {
+    match operator {
+        Operator::Source(_) => Arc::from("source"),
+        Operator::Transform(_) => Arc::from(format!("transform:{name}")),
+        Operator::Sink(_) => Arc::from(format!("output:{name}")),
+        Operator::Route(_) => Arc::from("route_eval"),
+        Operator::Merge(_) => Arc::from(format!("merge:{name}")),
+    }
 }

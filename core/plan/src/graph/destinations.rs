@@ -27,14 +27,18 @@ const ANY_RUN: RenderContext<'static> = RenderContext {
 pub(crate) fn check(
     drafts: &mut [Draft<'_>],
     wiring: &Wiring,
-    dead_letters: Option<&DeadLetterFile>,
+    dead_letters: &[DeadLetterFile],
     context: &Context<'_>,
     faults: &mut Faults,
 ) -> Vec<Option<PathTemplate>> {
-    let sources: Vec<Vec<SourceAbove>> = tops(wiring).into_iter().map(|top| source_at(top, drafts)).collect();
+    let sources: Vec<Vec<SourceAbove>> = (0..drafts.len()).map(|at| sources_above(at, drafts, wiring)).collect();
     let mut claimed: Vec<(String, Span, Destination)> = Vec::new();
-    if let Some(file) = dead_letters {
-        claim("the dead-letter file".to_string(), &file.path, file.span, &mut claimed, context, faults);
+    for file in dead_letters {
+        let owner = match &file.source {
+            None => "the dead-letter file".to_string(),
+            Some(source) => format!("the dead-letter file of source `{source}`"),
+        };
+        claim(owner, &file.path, file.span, &mut claimed, context, faults);
     }
     let mut templates = Vec::with_capacity(drafts.len());
     for (draft, sources) in drafts.iter_mut().zip(sources) {
@@ -66,23 +70,24 @@ pub(crate) fn check(
     templates
 }
 
-/// The topmost node above each one, along plan order.
-fn tops(wiring: &Wiring) -> Vec<usize> {
-    let mut tops: Vec<usize> = (0..wiring.inputs.len()).collect();
-    for at in &wiring.order {
-        if let Some(input) = wiring.inputs[*at] {
-            tops[*at] = tops[input];
+/// The Sources above a Sink in declaration order, each with the stem of its input path. None at all when something
+/// above it could not be read.
+fn sources_above(at: usize, drafts: &[Draft<'_>], wiring: &Wiring) -> Vec<SourceAbove> {
+    if !matches!(drafts[at].kind, Kind::Sink(_)) {
+        return Vec::new();
+    }
+    let mut above = wiring.above(at);
+    above.sort_unstable();
+    let mut sources = Vec::new();
+    for at in above {
+        match &drafts[at].kind {
+            Kind::Source(source) => sources.push((drafts[at].name.to_string(), source.stem.clone())),
+            Kind::Broken => return Vec::new(),
+            _ if wiring.inputs[at].is_empty() || wiring.inputs[at].contains(&None) => return Vec::new(),
+            _ => {}
         }
     }
-    tops
-}
-
-/// The Source at the top, with the stem of its input path.
-fn source_at(top: usize, drafts: &[Draft<'_>]) -> Vec<SourceAbove> {
-    match &drafts[top].kind {
-        Kind::Source(source) => vec![(drafts[top].name.to_string(), source.stem.clone())],
-        _ => Vec::new(),
-    }
+    sources
 }
 
 fn claim(

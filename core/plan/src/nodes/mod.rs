@@ -1,7 +1,11 @@
 //! Nodes as authored: their keys, checked without looking at other nodes.
 
 pub(crate) mod columns;
+mod cxl;
+pub(crate) mod merge;
+pub(crate) mod names;
 pub(crate) mod options;
+pub(crate) mod route;
 pub(crate) mod selection;
 pub(crate) mod sink;
 pub(crate) mod source;
@@ -14,10 +18,12 @@ use std::sync::Arc;
 use clinker_diagnostics::{Span, nearest};
 
 use crate::context::Context;
-use crate::decode::{self, Key, Shape, optional, required};
+use crate::decode::{self, Fields, Key, Shape, optional, required};
 use crate::faults::{Fault, Faults};
-use crate::yaml::Node;
+use crate::yaml::{Node, NodeKind};
 
+pub(crate) use merge::MergeDraft;
+pub(crate) use route::RouteDraft;
 pub(crate) use sink::SinkDraft;
 pub(crate) use source::SourceDraft;
 pub(crate) use transform::TransformDraft;
@@ -26,8 +32,8 @@ pub(crate) use transform::TransformDraft;
 pub(crate) struct Draft<'a> {
     pub name: Arc<str>,
     pub name_span: Span,
-    /// The reference it reads.
-    pub input: Option<(Arc<str>, Span)>,
+    /// The references it reads, in authored order.
+    pub inputs: Vec<(Arc<str>, Span)>,
     pub kind: Kind<'a>,
 }
 
@@ -35,6 +41,8 @@ pub(crate) struct Draft<'a> {
 pub(crate) enum Kind<'a> {
     Source(Box<SourceDraft>),
     Transform(Box<TransformDraft<'a>>),
+    Route(Box<RouteDraft<'a>>),
+    Merge(MergeDraft),
     Sink(Box<SinkDraft<'a>>),
     /// A node that cannot be bound: of a type that is not available, or with keys that were refused.
     Broken,
@@ -79,45 +87,99 @@ const WITH_INPUT: &[Key] = &[
     optional("_notes", Shape::Any, "remarks"),
 ];
 
+const MERGE: &[Key] = &[
+    required("type", Shape::Text, "the node type"),
+    required("name", Shape::Text, "the node's name"),
+    required("inputs", Shape::Texts, "the nodes it reads, in order"),
+    optional("config", Shape::Map, "settings of the type"),
+    optional("description", Shape::Any, "a remark"),
+    optional("_notes", Shape::Any, "remarks"),
+];
+
+/// Node types that this version runs.
+const BUILT: [&str; 5] = ["source", "transform", "route", "merge", "sink"];
+
 /// Reads one node. `None` when it has no name to refer to it by.
 pub(crate) fn read<'a>(node: &'a Node, context: &mut Context<'_>, faults: &mut Faults) -> Option<Draft<'a>> {
     let word = match node.get("type").map(|entry| &entry.value) {
         Some(value) => match value.text() {
-            Some(word) if matches!(&**word, "source" | "transform" | "sink") => &**word,
+            Some(word) if BUILT.contains(&&**word) => &**word,
             Some(word) => return refused(node, word, value.span, faults),
-            // Reported by the strict read below, as are a missing type and a node that is no map.
+            // Reported below, as are a missing type and a node that is no map.
             None => "",
         },
         None => "",
     };
-    let keys = if word == "source" { SOURCE } else { WITH_INPUT };
     if word.is_empty() {
         typeless(node, faults);
         return broken(node);
     }
+    let keys = match word {
+        "source" => SOURCE,
+        "merge" => MERGE,
+        _ => WITH_INPUT,
+    };
     let fields = decode::fields(node, &format!("a {word}"), keys, faults)?;
     let name = Arc::clone(fields.text("name")?);
     let name_span = fields.node("name")?.span;
-    let input = fields.text("input").zip(fields.node("input")).map(|(text, node)| (Arc::clone(text), node.span));
-    let config = fields.node("config");
-    let kind = match (word, config) {
-        (_, None) => None,
-        ("source", Some(config)) => {
-            source::read(&name, config, context, faults).map(|draft| Kind::Source(Box::new(draft)))
-        }
-        ("transform", Some(config)) => transform::read(config, faults).map(|draft| Kind::Transform(Box::new(draft))),
-        (_, Some(config)) => sink::read(&name, config, context, faults).map(|draft| Kind::Sink(Box::new(draft))),
+    let kind = kind(word, &name, &fields, context, faults).unwrap_or(Kind::Broken);
+    let inputs = match word {
+        "source" => Vec::new(),
+        "merge" => several_inputs(node),
+        _ => one_input(node),
     };
-    Some(Draft { name, name_span, input, kind: kind.unwrap_or(Kind::Broken) })
+    Some(Draft { name, name_span, inputs, kind })
+}
+
+/// What a node does. `None` when its keys do not say so.
+fn kind<'a>(
+    word: &str,
+    name: &str,
+    fields: &Fields<'a>,
+    context: &mut Context<'_>,
+    faults: &mut Faults,
+) -> Option<Kind<'a>> {
+    if word == "merge" {
+        if let Some([]) = fields.items("inputs") {
+            let span = fields.node("inputs").map_or(fields.span, |node| node.span);
+            let fault = Fault::new("E000", span, format!("merge `{name}` has no input"));
+            faults.push(fault.help("list at least one node: `inputs: [ a, b ]`"));
+        }
+        return merge::read(fields.node("config"), faults).map(Kind::Merge);
+    }
+    let config = fields.node("config")?;
+    match word {
+        "source" => source::read(name, config, context, faults).map(|draft| Kind::Source(Box::new(draft))),
+        "transform" => transform::read(config, faults).map(|draft| Kind::Transform(Box::new(draft))),
+        "route" => route::read(name, config, faults).map(|draft| Kind::Route(Box::new(draft))),
+        _ => sink::read(name, config, context, faults).map(|draft| Kind::Sink(Box::new(draft))),
+    }
+}
+
+fn reference(node: &Node) -> Option<(Arc<str>, Span)> {
+    node.text().map(|text| (Arc::clone(text), node.span))
+}
+
+/// What a node reads by its `input`.
+fn one_input(node: &Node) -> Vec<(Arc<str>, Span)> {
+    node.get("input").and_then(|entry| reference(&entry.value)).into_iter().collect()
+}
+
+/// What a node reads by its `inputs`, as far as the items are text.
+fn several_inputs(node: &Node) -> Vec<(Arc<str>, Span)> {
+    match node.get("inputs").map(|entry| &entry.value.kind) {
+        Some(NodeKind::List(items)) => items.iter().filter_map(reference).collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn typeless(node: &Node, faults: &mut Faults) {
     let message = match node.get("type") {
         Some(entry) => format!("`type` of a node must be text; it is {}", entry.value.word()),
-        None if matches!(node.kind, crate::yaml::NodeKind::Map(_)) => "a node lacks the key `type`".to_string(),
+        None if matches!(node.kind, NodeKind::Map(_)) => "a node lacks the key `type`".to_string(),
         None => format!("a node must be a map; it is {}", node.word()),
     };
-    faults.push(Fault::new("E000", node.span, message).help("write `type: source`, `type: transform` or `type: sink`"));
+    faults.push(Fault::new("E000", node.span, message).help(format!("the node types are {}", BUILT.join(", "))));
 }
 
 /// A node of a type that cannot be used.
@@ -128,7 +190,7 @@ fn refused<'a>(node: &'a Node, word: &str, span: Span, faults: &mut Faults) -> O
         faults.push(Fault::new("E376", span, message).help("write `type: sink`"));
     } else if TYPES.contains(&word) {
         let message = format!("node `{shown}`: node type `{word}` is not available in this version");
-        faults.push(Fault::new("E000", span, message).help("this version runs source, transform and sink nodes"));
+        faults.push(Fault::new("E000", span, message).help(format!("this version runs {} nodes", BUILT.join(", "))));
     } else {
         let help = match nearest(word, TYPES) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -142,6 +204,8 @@ fn refused<'a>(node: &'a Node, word: &str, span: Span, faults: &mut Faults) -> O
 
 fn broken(node: &Node) -> Option<Draft<'_>> {
     let entry = node.get("name")?;
-    let input = node.get("input").and_then(|entry| Some((Arc::clone(entry.value.text()?), entry.value.span)));
-    Some(Draft { name: Arc::clone(entry.value.text()?), name_span: entry.value.span, input, kind: Kind::Broken })
+    let name = Arc::clone(entry.value.text()?);
+    let mut inputs = one_input(node);
+    inputs.extend(several_inputs(node));
+    Some(Draft { name, name_span: entry.value.span, inputs, kind: Kind::Broken })
 }

@@ -102,7 +102,8 @@ pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults:
                 .is_some_and(|columns| split::match_columns(name, format_name, &splits, columns, reads, faults));
             match (&columns, given, matched) {
                 (Some(columns), Some(given), true) => {
-                    bind(name, &fields, format, (&given, on_unmapped), columns, faults).map(|reader| (format_name, reader, splits))
+                    bind(name, &fields, format, (&given, on_unmapped), columns, faults)
+                        .map(|reader| (format_name, reader, splits))
                 }
                 _ => None,
             }

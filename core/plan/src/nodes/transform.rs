@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use clinker_cxl::{CxlDiagnostic, Expression, Program, Scope, ScopeColumn, Want, compile_expression, compile_program};
+use clinker_cxl::{Expression, Program, Scope, ScopeColumn, compile_program};
 use clinker_diagnostics::suggestion;
 use clinker_record::{Type, Value};
 
@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::decode::{self, Fields, Key, Shape, later, optional, required};
 use crate::faults::{Fault, Faults};
 use crate::model::{Check, Validation};
+use crate::nodes::cxl::Text;
 use crate::nodes::values;
 use crate::yaml::{Node, NodeKind};
 
@@ -91,45 +92,12 @@ fn validation<'a>(node: &'a Node, faults: &mut Faults) -> Option<ValidationDraft
     Some(ValidationDraft { node, fields, args })
 }
 
-/// Text of CXL in the document: what it is called in messages, and its scalar.
-struct Text<'a> {
-    called: String,
-    node: &'a Node,
-}
-
-impl Text<'_> {
-    fn content(&self) -> &str {
-        self.node.text().map_or("", |text| text)
-    }
-
-    /// Reports what the compiler found, each inside the scalar. Whether the text is usable.
-    fn report(&self, found: Vec<CxlDiagnostic>, faults: &mut Faults) -> bool {
-        let mut usable = true;
-        for diagnostic in found {
-            let span = faults.place().inside(self.node, diagnostic.span);
-            // A substituted value anywhere in the program may be quoted by its message.
-            let message = faults.place().redacted(self.node.span, format!("{}: {}", self.called, diagnostic.message));
-            let fault = match diagnostic.warning {
-                true => Fault::warning(diagnostic.code, span, message),
-                false => {
-                    usable = false;
-                    Fault::new(diagnostic.code.unwrap_or("E200"), span, message)
-                }
-            };
-            let help = diagnostic.help.map(|help| faults.place().redacted(self.node.span, help));
-            faults.push(fault.maybe_help(help));
-        }
-        usable
-    }
-}
-
 impl TransformDraft<'_> {
     /// Reports what is wrong with the form of the texts, when the names they may use are not known.
     pub fn syntax(&self, name: &str, context: &Context<'_>, faults: &mut Faults) {
         let scope = Scope { columns: &[], vars: context.vars, constants: &[] };
-        let form = |found: Vec<CxlDiagnostic>| found.into_iter().filter(|found| found.code == Some("E202")).collect();
         let text = Text { called: name.to_string(), node: self.program };
-        text.report(form(compile_program(text.content(), &scope).1), faults);
+        text.report_form(compile_program(text.content(), &scope).1, faults);
         self.validation_syntax(name, context, faults);
     }
 
@@ -141,9 +109,7 @@ impl TransformDraft<'_> {
             else {
                 continue;
             };
-            let text = Text { called: format!("{name} (validation {})", draft.rule()), node };
-            let found = compile_expression(text.content(), &scope, Want::Any).1;
-            text.report(found.into_iter().filter(|found| found.code == Some("E202")).collect(), faults);
+            Text { called: format!("{name} (validation {})", draft.rule()), node }.expression_form(&scope, faults);
         }
     }
 
@@ -244,11 +210,7 @@ impl ValidationDraft<'_> {
         }
         let text = Text { called: format!("{node} (validation {rule})"), node: self.fields.node("check")? };
         let scope = Scope { columns, vars: context.vars, constants: &self.args };
-        let (expression, found) = compile_expression(text.content(), &scope, Want::Condition);
-        if !text.report(found, faults) {
-            return None;
-        }
-        expression
+        text.condition(&scope, faults)
     }
 }
 

@@ -93,7 +93,11 @@ fn e368_the_type_threshold_is_a_ratio() {
     for value in ["1.5", "-0.1", ".nan"] {
         expect(&handling(&format!("{{ type_error_threshold: ‹{value} }}")), &[("E368", "0.0 to 1.0")]);
     }
-    expect(&handling("{ type_error_threshold: ‹0.1 }"), &[("E000", "not available")]);
+    let threshold = |text: &str| plan(&handling(text)).failures.type_error_threshold;
+    assert_eq!(threshold("{ type_error_threshold: 0.1 }"), Some(0.1));
+    assert_eq!(threshold("{ type_error_threshold: 0 }"), Some(0.0), "the first failure trips it");
+    assert_eq!(threshold("{ type_error_threshold: 1 }"), Some(1.0));
+    assert_eq!(threshold("{ dlq: {} }"), None);
 }
 
 #[test]
@@ -102,7 +106,9 @@ fn e318_rates_and_paths() {
         let text = handling(&format!("{{ dlq: {{ max_rate: ‹{value} }} }}"));
         expect(&text, &[("E318", "`error_handling.dlq.max_rate`")]);
     }
-    expect(&handling("{ dlq: { max_rate: ‹0.5 } }"), &[("E000", "`max_rate` of `dlq` is not available")]);
+    let text = handling("{ dlq: { max_rate: ‹2, per_source: { orders: { max_rate: ‹-1 } } } }");
+    let found = [("E318", "error_handling.dlq.max_rate"), ("E318", "dlq.per_source.orders.max_rate` is -1")];
+    expect(&text, &found);
     expect(
         &handling("{ dlq: { path: a.csv, per_source: { orders: { path: ‹./a.csv } } } }"),
         &[("E318", "`error_handling.dlq.path` (there spelled `a.csv`)")],
@@ -112,9 +118,106 @@ fn e318_rates_and_paths() {
 #[test]
 fn e317_per_source_names_a_source() {
     expect(&handling("{ dlq: { per_source: { ‹ordrs: {} } } }"), &[("E317", "did you mean `orders`?")]);
+    // A node that could not be read may be that Source.
+    let text = format!("{}error_handling: {{ dlq: {{ per_source: {{ tariffs: {{}} }} }} }}\n", two_feeds("‹oops"));
+    expect(&text, &[("E000", "unknown node type `oops`")]);
+}
+
+/// Two chains; the second Source has this type.
+fn two_feeds(ty: &str) -> String {
+    format!(
+        "{FEED}  - {{ type: {ty}, name: tariffs, config: {{ name: t, type: toy, path: t, schema: [ {{ name: code, type: \
+         string }}, {{ name: qty, type: float }} ] }} }}\n\
+         \x20 - {{ type: transform, name: rate, input: tariffs, config: {{ cxl: \"emit tax = qty\" }} }}\n\
+         \x20 - {{ type: transform, name: more, input: rate, config: {{ cxl: \"emit y = tax\" }} }}\n\
+         \x20 - {{ type: sink, name: bills, input: more, config: {{ name: b, type: toy, path: bills.toy }} }}\n"
+    )
+}
+
+#[test]
+fn dlq_1_3_rates_of_single_sources_by_position() {
+    let rates = |block: &str| {
+        let plan = plan(&format!("{}error_handling: {block}\n", two_feeds("source")));
+        (plan.failures.max_rate, plan.failures.source_rates)
+    };
+    let rate = |max, min_records| Some(crate::Rate { max, min_records });
+    let block = "{ dlq: { max_rate: 0.5, per_source: { orders: { max_rate: 1, min_records: 7 }, tariffs: { max_rate: 0.25 } } } }";
+    // The chain that is declared later comes first.
+    assert_eq!(rates(block), (rate(0.5, 100), vec![rate(0.25, 100), rate(1.0, 7)]));
+    let block = "{ dlq: { min_records: 0, max_rate: 0.5, per_source: { tariffs: { max_rate: 0.25 }, orders: {} } } }";
+    assert_eq!(rates(block), (rate(0.5, 0), vec![rate(0.25, 0), None]));
+    assert_eq!(rates("{ dlq: { min_records: 3 } }"), (None, vec![None, None]));
+    expect(&handling("{ dlq: { min_records: ‹-1 } }"), &[("E000", "at least 0")]);
+}
+
+/// Path, whether it is the pipeline-wide one, Sources and record columns of each file.
+fn files(text: &str) -> Vec<(String, bool, Vec<String>, Vec<String>)> {
+    let texts = |list: &[std::sync::Arc<str>]| list.iter().map(|text| text.to_string()).collect();
+    plan(text)
+        .dead_letters
+        .iter()
+        .map(|file| (file.path.clone(), file.fallback, texts(&file.sources), texts(&file.record_columns)))
+        .collect()
+}
+
+#[test]
+fn dlq_52_each_file_has_the_shapes_that_stem_from_its_sources() {
+    let with =
+        |dlq: &str| format!("{}error_handling: {{ strategy: continue, dlq: {{ {dlq} }} }}\n", two_feeds("source"));
+    let list = |words: &str| words.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+    let tariffs = list("code qty _cxl_dlq_source_record tax");
+    let orders = list("id qty note _cxl_dlq_source_record");
+    assert_eq!(
+        files(&with("path: all.csv, per_source: { tariffs: { path: t.csv } }")),
+        [
+            ("all.csv".to_string(), true, list("orders"), orders.clone()),
+            ("t.csv".to_string(), false, list("tariffs"), tariffs.clone())
+        ]
+    );
+    // In name order, whatever the order in the document; the pipeline-wide file may take nothing at all.
+    assert_eq!(
+        files(&with("per_source: { tariffs: { path: t.csv }, orders: { path: o.csv } }, path: all.csv")),
+        [
+            ("all.csv".to_string(), true, Vec::new(), Vec::new()),
+            ("o.csv".to_string(), false, list("orders"), orders),
+            ("t.csv".to_string(), false, list("tariffs"), tariffs.clone())
+        ]
+    );
+    // Without a pipeline-wide file the rows of the other Source are written nowhere.
+    let only = files(&with("per_source: { tariffs: { path: t.csv } }"));
+    assert_eq!(only, [("t.csv".to_string(), false, list("tariffs"), tariffs)]);
+}
+
+#[test]
+fn dlq_52_a_shape_below_a_merge_joins_the_files_of_all_its_sources() {
+    let source = |name: &str| {
+        format!(
+            "  - {{ type: source, name: {name}, config: {{ name: s, type: toy, path: {name}, schema: [ {{ name: x, type: int }} ] }} }}\n"
+        )
+    };
+    let text = format!(
+        "pipeline: {{ name: x }}\nnodes:\n{}{}\
+         \x20 - {{ type: merge, name: all, inputs: [ north, south ] }}\n\
+         \x20 - {{ type: transform, name: a, input: all, config: {{ cxl: \"emit y = x\" }} }}\n\
+         \x20 - {{ type: transform, name: b, input: a, config: {{ cxl: \"emit z = y\" }} }}\n\
+         \x20 - {{ type: sink, name: o, input: b, config: {{ name: o, type: toy, path: o }} }}\n\
+         error_handling: {{ strategy: continue, dlq: {{ path: all.csv, per_source: {{ south: {{ path: s.csv }} }} }} }}\n",
+        source("north"),
+        source("south")
+    );
+    let columns = ["x", "_cxl_dlq_source_record", "y"].map(str::to_string);
+    for (path, _, sources, found) in files(&text) {
+        assert_eq!(found, columns, "{path}");
+        assert_eq!(sources, [if path == "s.csv" { "south" } else { "north" }]);
+    }
+}
+
+#[test]
+fn e322_dead_letter_files_and_sinks_have_files_of_their_own() {
+    let text = feed("path: out.toy", "path: ‹rejects/o.csv");
     expect(
-        &handling("{ dlq: { per_source: { ‹orders: { path: x.csv } } } }"),
-        &[("E000", "`per_source` of `dlq` is not available")],
+        &format!("{text}error_handling: {{ dlq: {{ per_source: {{ orders: {{ path: rejects/o.csv }} }} }} }}\n"),
+        &[("E322", "the dead-letter file of source `orders` and sink `out` write one file")],
     );
 }
 
@@ -123,6 +226,5 @@ fn dlq_1_1_keys_of_correlation_are_validated() {
     plan(&handling("{ max_group_buffer: 5, correlation_fanout_policy: primary, dlq: { min_records: 100 } }"));
     expect(&handling("{ max_group_buffer: ‹0 }"), &[("E000", "at least 1")]);
     expect(&handling("{ correlation_fanout_policy: ‹some }"), &[("E000", "`any`, `all`, `primary`")]);
-    expect(&handling("{ dlq: { ‹min_records: 5 } }"), &[("E000", "`min_records`")]);
     expect(&handling("{ dlq: { path: ‹../x.csv } }"), &[("E-SEC-001", "dead-letter `path`")]);
 }

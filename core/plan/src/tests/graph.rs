@@ -40,7 +40,9 @@ fn eng_1_plan_order_is_the_reverse_of_the_finish_order() {
 fn eng_1_links_hold_node_ids() {
     let plan = plan(&chain("a b t<a out1<t out2<b out3<t"));
     for (id, node) in plan.nodes.iter().enumerate() {
-        assert!(node.input().is_none_or(|input| input < id && plan.nodes[input].consumers().any(|consumer| consumer == id)));
+        assert!(
+            node.input().is_none_or(|input| input < id && plan.nodes[input].consumers().any(|consumer| consumer == id))
+        );
         let consumers: Vec<&str> = node.consumers().map(|consumer| &*plan.nodes[consumer].name).collect();
         if &*node.name == "t" {
             assert_eq!(consumers, ["out1", "out3"], "declaration order");

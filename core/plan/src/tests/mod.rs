@@ -1,5 +1,6 @@
 //! Tests of whole documents, over a format of their own.
 
+mod branches;
 mod document;
 mod errors;
 mod explain;

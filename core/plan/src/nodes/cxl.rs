@@ -1,0 +1,54 @@
+//! CXL in the document: compiled, and what is wrong with it reported inside its scalar.
+
+use clinker_cxl::{CxlDiagnostic, Expression, Scope, Want, compile_expression};
+
+use crate::faults::{Fault, Faults};
+use crate::yaml::Node;
+
+/// Text of CXL in the document: what it is called in messages, and its scalar.
+pub(crate) struct Text<'a> {
+    pub called: String,
+    pub node: &'a Node,
+}
+
+impl Text<'_> {
+    pub fn content(&self) -> &str {
+        self.node.text().map_or("", |text| text)
+    }
+
+    /// Reports what the compiler found, each inside the scalar. Whether the text is usable.
+    pub fn report(&self, found: Vec<CxlDiagnostic>, faults: &mut Faults) -> bool {
+        let mut usable = true;
+        for diagnostic in found {
+            let span = faults.place().inside(self.node, diagnostic.span);
+            // A substituted value anywhere in the program may be quoted by its message.
+            let message = faults.place().redacted(self.node.span, format!("{}: {}", self.called, diagnostic.message));
+            let fault = match diagnostic.warning {
+                true => Fault::warning(diagnostic.code, span, message),
+                false => {
+                    usable = false;
+                    Fault::new(diagnostic.code.unwrap_or("E200"), span, message)
+                }
+            };
+            let help = diagnostic.help.map(|help| faults.place().redacted(self.node.span, help));
+            faults.push(fault.maybe_help(help));
+        }
+        usable
+    }
+
+    /// Reports only what is wrong with the form, when the names it may use are not known.
+    pub fn report_form(&self, found: Vec<CxlDiagnostic>, faults: &mut Faults) {
+        self.report(found.into_iter().filter(|found| found.code == Some("E202")).collect(), faults);
+    }
+
+    /// Compiles it as a condition.
+    pub fn condition(&self, scope: &Scope<'_>, faults: &mut Faults) -> Option<Expression> {
+        let (expression, found) = compile_expression(self.content(), scope, Want::Condition);
+        self.report(found, faults).then_some(expression).flatten()
+    }
+
+    /// Checks its form as an expression.
+    pub fn expression_form(&self, scope: &Scope<'_>, faults: &mut Faults) {
+        self.report_form(compile_expression(self.content(), scope, Want::Any).1, faults);
+    }
+}
