@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use clinker_diagnostics::Diagnostic;
 use clinker_dlq::{Clock, DeadLetterFile, IdSource, Layout, Worst};
 use clinker_events::{Progress, Subscriber};
-use clinker_plan::{CompiledPlan, DeadLetterPlan, NodeId, Operator};
+use clinker_plan::{CompiledPlan, DeadLetterPlan, NodeId};
 use clinker_publish::{ArtifactKind, Attempt, CollisionPolicy, StagedFile};
 
 use crate::block::{BlockResult, PendingFailure};
@@ -132,9 +132,11 @@ impl Applier<'_> {
             open.records(&output.names, &output.encoded)?;
             Progress::add(&self.progress.rows_written, output.encoded.ends.len() as u64);
         }
-        let read = block.books.nodes[self.current_source].total_in();
-        Progress::add(&self.progress.rows_read, read);
-        self.breakers.read(self.source_index(), read);
+        let sources = self.plan.nodes.iter().zip(&block.books.nodes).filter(|(node, _)| node.inputs.is_empty());
+        Progress::add(&self.progress.rows_read, sources.map(|(_, book)| book.total_in()).sum());
+        for (source, ordinal) in &block.turns {
+            self.breakers.reach(*source, *ordinal);
+        }
         self.books.add(&block.books);
         self.ok_rows += block.written.count();
         match block.fault {
@@ -143,16 +145,13 @@ impl Applier<'_> {
         }
     }
 
-    fn source_index(&self) -> u16 {
-        match &self.plan.nodes[self.current_source].operator {
-            Operator::Source(source) => source.index,
-            _ => unreachable!("units start at Sources"),
-        }
-    }
-
     fn reject(&mut self, failure: PendingFailure, text: &[u8]) -> Result<(), RunError> {
         if let Some(error) = failure.stop {
             return Err(error);
+        }
+        match &failure.turns {
+            Some(turns) => (0..).zip(turns.iter()).for_each(|(source, ordinal)| self.breakers.reach(source, *ordinal)),
+            None => self.breakers.reach(failure.source, failure.ordinal),
         }
         self.breakers.count(failure.source);
         self.progress.rows_rejected.store(self.breakers.rejected(), Ordering::Relaxed);
@@ -164,7 +163,7 @@ impl Applier<'_> {
                 letters.open(&mut self.attempt)?.trigger(&mut self.ids, self.last_instant, &text[failure.letter]);
             written.map_err(|error| letters_failed(letters, &self.worst, self.breakers.rejected(), error))?;
         }
-        self.breakers.check(failure.source, u64::from(failure.row) + 1, failure.typed)
+        self.breakers.check(failure.source, failure.typed)
     }
 
     /// Completes the dead-letter files that were opened.

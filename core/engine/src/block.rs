@@ -18,6 +18,10 @@ pub(crate) struct PendingFailure {
     pub node: NodeId,
     /// Position of the Source of the row.
     pub source: u16,
+    /// Ordinal of the row among all rows of its Source.
+    pub ordinal: u64,
+    /// Rows of every Source whose turn has come by then, where several are read together.
+    pub turns: Option<Box<[u64]>>,
     /// A value that its declared type does not admit.
     pub typed: bool,
     /// Category.
@@ -56,6 +60,8 @@ pub(crate) struct BlockResult {
     pub events: Vec<PendingEvent>,
     pub outputs: Vec<SinkBytes>,
     pub books: Books,
+    /// Rows of each Source whose turn has come when all of this is applied; none for Sources that it does not concern.
+    pub turns: Vec<(u16, u64)>,
     /// Which source rows have an output row.
     pub written: Written,
     /// Ends the run behind everything above.
@@ -108,6 +114,7 @@ impl BlockResult {
             events: Vec::new(),
             outputs: Vec::new(),
             books: Books::new(nodes),
+            turns: Vec::new(),
             written: Written::default(),
             fault: None,
             oversized: None,

@@ -17,9 +17,10 @@ use crate::apply::{Applier, LetterFile, Outputs};
 use crate::breakers::Breakers;
 use crate::destinations::Destinations;
 use crate::error::exit;
+use crate::operators::sink::SinkOperator;
 use crate::outputs::sync_all;
 use crate::runtime::{Letters, Runtime};
-use crate::unit::{run_unit, source_order};
+use crate::unit::{run_source, source_order};
 use crate::{Books, RunEnvelope, RunError};
 
 /// What a completed run did.
@@ -71,8 +72,12 @@ pub fn run(plan: &CompiledPlan, mut envelope: RunEnvelope) -> Result<RunReport, 
     };
     let letter_file_of = runtime.letters.as_ref().map(Letters::of_sources).unwrap_or_default();
     let mut applier = applier(plan, envelope, destinations, letter_file_of)?;
+    let sinks = sink_operators(plan);
     for source in source_order(plan) {
-        run_unit(&runtime, source, &mut applier)?;
+        run_source(&runtime, source, &sinks, &mut applier)?;
+    }
+    for sink in &sinks {
+        applier.warnings.extend(sink.warnings(&plan.nodes[sink.node].schema));
     }
     applier.outputs.close_all(&mut applier.attempt)?;
     applier.finish_letters()?;
@@ -166,6 +171,15 @@ fn applier<'p>(
         warnings: Vec::new(),
         current_source: 0,
     })
+}
+
+/// The Sinks of the plan. They live as long as the run: what one Source has shown holds for the next one.
+fn sink_operators(plan: &CompiledPlan) -> Vec<SinkOperator<'_>> {
+    let sinks = plan.nodes.iter().enumerate().filter_map(|(id, node)| match &node.operator {
+        Operator::Sink(sink) => Some(SinkOperator::new(id, sink)),
+        _ => None,
+    });
+    sinks.collect()
 }
 
 /// Finds the files of every Source, in plan order.

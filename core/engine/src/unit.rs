@@ -19,12 +19,12 @@ use crate::runtime::{Runtime, sources_above};
 use crate::sequencer::{Effects, Sequencer};
 use crate::{CancelToken, RunError};
 
-/// The nodes of one unit.
-struct Unit<'p> {
-    source: NodeId,
-    /// The nodes below the Source, in plan order.
+/// The nodes that the rows of one origin pass: a Source, or a Merge that takes its inputs in turns.
+pub(crate) struct Unit<'u, 'p> {
+    origin: NodeId,
+    /// The nodes below it, in plan order.
     below: Vec<NodeId>,
-    sinks: Vec<SinkOperator<'p>>,
+    sinks: Vec<&'u SinkOperator<'p>>,
 }
 
 /// The order of effects of a run.
@@ -33,7 +33,7 @@ type Order<'a, 'u, 'p> = Sequencer<'a, BlockResult, UnitEffects<'u, 'p>>;
 /// The effects of a unit: what had to wait for its turn is done, then everything is applied.
 struct UnitEffects<'u, 'p> {
     runtime: &'u Runtime<'p>,
-    unit: &'u Unit<'p>,
+    unit: &'u Unit<'u, 'p>,
     applier: &'u mut Applier<'p>,
 }
 
@@ -99,8 +99,13 @@ struct Turn<'a> {
 }
 
 /// Runs the unit of a Source to its end.
-pub(crate) fn run_unit<'p>(runtime: &Runtime<'p>, source: NodeId, applier: &mut Applier<'p>) -> Result<(), RunError> {
-    let unit = Unit::of(runtime.plan, source);
+pub(crate) fn run_source<'p>(
+    runtime: &Runtime<'p>,
+    source: NodeId,
+    sinks: &[SinkOperator<'p>],
+    applier: &mut Applier<'p>,
+) -> Result<(), RunError> {
+    let unit = Unit::of(runtime.plan, source, sinks);
     applier.begin_unit(source);
     let mut effects = UnitEffects { runtime, unit: &unit, applier };
     let sequencer = Sequencer::new(&mut effects, runtime.in_flight);
@@ -127,14 +132,10 @@ pub(crate) fn run_unit<'p>(runtime: &Runtime<'p>, source: NodeId, applier: &mut 
             Ok(())
         })?;
     }
-    sequencer.into_outcome()?;
-    for sink in &unit.sinks {
-        applier.warnings.extend(sink.warnings(&runtime.plan.nodes[sink.node].schema));
-    }
-    Ok(())
+    sequencer.into_outcome()
 }
 
-fn worker(runtime: &Runtime<'_>, unit: &Unit<'_>, turn: &Mutex<Turn<'_>>, sequencer: &Order<'_, '_, '_>) {
+fn worker(runtime: &Runtime<'_>, unit: &Unit<'_, '_>, turn: &Mutex<Turn<'_>>, sequencer: &Order<'_, '_, '_>) {
     loop {
         if stop_when_cancelled(&runtime.cancel, sequencer) {
             return;
@@ -190,18 +191,16 @@ fn in_declared_order(plan: &CompiledPlan, node: NodeId, order: &mut Vec<NodeId>)
     }
 }
 
-impl<'p> Unit<'p> {
-    fn of(plan: &'p CompiledPlan, source: NodeId) -> Self {
+impl<'u, 'p> Unit<'u, 'p> {
+    pub(crate) fn of(plan: &'p CompiledPlan, origin: NodeId, sinks: &'u [SinkOperator<'p>]) -> Self {
         let mut member = vec![false; plan.nodes.len()];
-        member[source] = true;
-        let mut unit = Unit { source, below: Vec::new(), sinks: Vec::new() };
+        member[origin] = true;
+        let mut unit = Unit { origin, below: Vec::new(), sinks: Vec::new() };
         for (id, node) in plan.nodes.iter().enumerate() {
             if node.inputs.iter().any(|input| member[input.node]) {
                 member[id] = true;
                 unit.below.push(id);
-                if let Operator::Sink(sink) = &node.operator {
-                    unit.sinks.push(SinkOperator::new(id, sink));
-                }
+                unit.sinks.extend(sinks.iter().find(|sink| sink.node == id));
             }
         }
         unit
@@ -221,7 +220,7 @@ impl<'p> Unit<'p> {
 
     fn process_block(&self, runtime: &Runtime<'_>, block: &BlockWork, result: &mut BlockResult) {
         result.memory = Some(runtime.budget.reserve("block", block.block.data.len() as u64));
-        let admitted = admit_block(runtime, self.source, block, result);
+        let admitted = admit_block(runtime, self.origin, block, result);
         match self.flow(runtime, admitted.clone(), &runtime.evaluation()) {
             Ok(part) => result.absorb(part),
             Err(TooLarge) => result.oversized = Some(admitted),
@@ -237,7 +236,7 @@ impl<'p> Unit<'p> {
         let mut part = BlockResult::new(&runtime.plan.nodes, Vec::new());
         part.written = Written::new(&admitted, self.sinks.len());
         let mut flow = Flow::new(runtime.plan);
-        flow.put(self.source, vec![Some(admitted)]);
+        flow.put(self.origin, vec![Some(admitted)]);
         for &id in &self.below {
             for (position, input) in runtime.plan.nodes[id].inputs.iter().enumerate() {
                 let Some(batch) = flow.take(*input) else { continue };

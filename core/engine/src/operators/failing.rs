@@ -65,6 +65,8 @@ pub(crate) fn fail_rows(
             row: batch.origin.block_row(row),
             node,
             source: run.source,
+            ordinal: run.ordinal + distance,
+            turns: None,
             typed: false,
             category: failure.category,
             letter: start..out.letters.len(),

@@ -42,6 +42,8 @@ pub(crate) fn admit_block(runtime: &Runtime<'_>, node: NodeId, work: &BlockWork,
     let batch = if failures.is_empty() { batch } else { batch.take(&passing(rows, &failures)) };
 
     out.fault = fault.map(|fault| source_fault(&context.place(), fault));
+    let rows_before = work.first_ordinal - 1;
+    out.turns.push((plan.index, rows_before + u64::from(work.block.rows)));
     let book = &mut out.books.nodes[node];
     book.rows_in[0] += u64::from(work.block.rows);
     book.rows_out[0] += batch.rows as u64;

@@ -77,7 +77,9 @@ impl Rejections<'_> {
         let letter = start..out.letters.len();
         let source = self.runtime.source(self.node).index;
         let typed = category != Category::StructuralValidation;
-        out.failures.push(PendingFailure { row, node: self.node, source, typed, category, letter, stop });
+        let ordinal = self.work.first_ordinal + u64::from(row);
+        let node = self.node;
+        out.failures.push(PendingFailure { row, node, source, ordinal, turns: None, typed, category, letter, stop });
     }
 }
 
