@@ -11,6 +11,7 @@ use crate::failures;
 use crate::faults::Faults;
 use crate::graph::{self, Wiring, bind, dead_letters, destinations};
 use crate::model::CompiledPlan;
+use crate::nodes::log::LogDraft;
 use crate::nodes::{self, Draft, Kind};
 use crate::yaml::{Document, Unreadable};
 
@@ -92,6 +93,7 @@ fn assemble(document: &Document, request: &CompileRequest, faults: &mut Faults) 
     let wiring = graph::wire(&drafts, nameless, faults);
     let names: Vec<Arc<str>> = drafts.iter().map(|draft| Arc::clone(&draft.name)).collect();
     graph::held::check(&drafts, &wiring, faults);
+    nodes::log::same_fields(drafts.iter().filter_map(log), faults);
     let failures = {
         let sources = sources(&drafts, &wiring, nameless);
         failures::read(&root.errors, &sources, &context, faults)
@@ -113,6 +115,14 @@ fn assemble(document: &Document, request: &CompileRequest, faults: &mut Faults) 
         dead_letters,
         vars: settings.vars.into_iter().map(|(name, _, value)| (name, value)).collect(),
     })
+}
+
+/// The log directives of a Transform.
+fn log<'d>(draft: &'d Draft<'_>) -> Option<&'d [LogDraft<'d>]> {
+    match &draft.kind {
+        Kind::Transform(transform) => Some(&transform.log),
+        _ => None,
+    }
 }
 
 /// The Sources, for settings that name one.

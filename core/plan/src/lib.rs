@@ -27,8 +27,8 @@ mod yaml;
 pub use compile::{CompileRequest, Compiled, Lookup, compile};
 pub use explain::{ExplainSettings, explain_text, resolved_outputs};
 pub use model::{
-    Check, CompiledPlan, DeadLetterPlan, FailurePolicy, IfExists, Input, MemoryPlan, MergeMode, MergePlan, Node,
-    NodeId, OnUnmapped, Operator, OutputSource, Port, ProjectedColumn, ProjectedFrom, Projection, Rate, RoutePlan,
-    SinkPlan, SourceColumn, SourcePlan, Strategy, TransformPlan, Validation, WidenedColumns,
+    Check, CompiledPlan, DeadLetterPlan, FailurePolicy, IfExists, Input, LogPlan, LogWhen, MemoryPlan, MergeMode,
+    MergePlan, Node, NodeId, OnUnmapped, Operator, OutputSource, Port, ProjectedColumn, ProjectedFrom, Projection,
+    Rate, RoutePlan, SinkPlan, SourceColumn, SourcePlan, Strategy, TransformPlan, Validation, WidenedColumns,
 };
 pub use template::PathTemplate;

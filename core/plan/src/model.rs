@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clinker_cxl::{Expression, Program};
+use clinker_events::Level;
 use clinker_format::input::{Compression, FileSelection};
 use clinker_format::{ReadFactory, WriteFactory};
 use clinker_record::cast::AdmitRule;
@@ -259,6 +260,39 @@ pub struct TransformPlan {
     pub validations: Vec<Validation>,
     /// Rows of the batches it hands on, when fewer than the pipeline's.
     pub batch_size: Option<usize>,
+    /// Events that it reports, in authored order.
+    pub log: Vec<LogPlan>,
+}
+
+/// When a log event is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogWhen {
+    /// Once, before the first record.
+    BeforeTransform,
+    /// Once, after the last record.
+    AfterTransform,
+    /// For input records, before the program runs.
+    PerRecord,
+    /// For input records that fail.
+    OnError,
+}
+
+/// A log event of a Transform. It never changes a result.
+pub struct LogPlan {
+    /// The name of the event.
+    pub name: Arc<str>,
+    /// How important it is.
+    pub level: Level,
+    /// When it is reported.
+    pub when: LogWhen,
+    /// Its text.
+    pub message: Arc<str>,
+    /// `per_record` considers only each record whose number is a multiple; 1 otherwise.
+    pub every: u64,
+    /// The input columns whose values go with it.
+    pub fields: Vec<usize>,
+    /// Of the records considered only those for which this is true. One whose condition fails has no event.
+    pub condition: Option<Expression>,
 }
 
 /// A Route. Its ports are the branches in order, then the default.

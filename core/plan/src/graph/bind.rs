@@ -128,6 +128,7 @@ fn bind_transform(
     context: &Context<'_>,
     faults: &mut Faults,
 ) -> Bound {
+    let log = transform.events(name, &input.columns, context, faults);
     let Some(program) = transform.program(name, &input.columns, context, faults) else { return Bound::default() };
     let (columns, outputs): (Vec<ScopeColumn>, Vec<_>) =
         nodes::transform::outputs(&input.columns, &program).into_iter().unzip();
@@ -138,7 +139,7 @@ fn bind_transform(
         widened: input.widened,
     };
     let operator =
-        Operator::Transform(TransformPlan { program, outputs, validations, batch_size: transform.batch_size });
+        Operator::Transform(TransformPlan { program, outputs, validations, batch_size: transform.batch_size, log });
     Bound { shape: Some(shape), operator: Some(operator), refusing: false }
 }
 

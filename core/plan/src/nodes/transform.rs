@@ -10,8 +10,9 @@ use clinker_record::{Type, Value};
 use crate::context::Context;
 use crate::decode::{self, Fields, Key, Shape, later, optional, required};
 use crate::faults::{Fault, Faults};
-use crate::model::{Check, Validation};
+use crate::model::{Check, LogPlan, Validation};
 use crate::nodes::cxl::Text;
+use crate::nodes::log::{self, LogDraft};
 use crate::nodes::values;
 use crate::yaml::{Node, NodeKind};
 
@@ -21,6 +22,8 @@ pub(crate) struct TransformDraft<'a> {
     validations: Vec<ValidationDraft<'a>>,
     /// Rows of the batches it hands on.
     pub batch_size: Option<usize>,
+    /// Events that it reports.
+    pub log: Vec<LogDraft<'a>>,
 }
 
 /// A validation as authored.
@@ -34,8 +37,8 @@ const CONFIG: &[Key] = &[
     required("cxl", Shape::Text, "the program"),
     optional("validations", Shape::List, "checks on the output records"),
     optional("batch_size", Shape::Integer(1), "rows of the batches it hands on"),
+    optional("log", Shape::List, "events that it reports"),
     later("analytic_window", &[]),
-    later("log", &["[]"]),
     later("declares", &["[]"]),
     later("phase", &["runtime"]),
     later("max_expansion", &["10000"]),
@@ -57,7 +60,8 @@ pub(crate) fn read<'a>(config: &'a Node, faults: &mut Faults) -> Option<Transfor
     let validations =
         fields.items("validations").unwrap_or_default().iter().filter_map(|node| validation(node, faults)).collect();
     let batch_size = fields.integer("batch_size").and_then(|rows| usize::try_from(rows).ok());
-    Some(TransformDraft { program: fields.node("cxl")?, validations, batch_size })
+    let log = log::read(&fields, faults);
+    Some(TransformDraft { program: fields.node("cxl")?, validations, batch_size, log })
 }
 
 fn validation<'a>(node: &'a Node, faults: &mut Faults) -> Option<ValidationDraft<'a>> {
@@ -98,6 +102,7 @@ impl TransformDraft<'_> {
         let scope = Scope { columns: &[], vars: context.vars, constants: &[] };
         let text = Text { called: name.to_string(), node: self.program };
         text.report_form(compile_program(text.content(), &scope).1, faults);
+        self.log.iter().for_each(|draft| draft.syntax(name, context, faults));
         self.validation_syntax(name, context, faults);
     }
 
@@ -129,6 +134,17 @@ impl TransformDraft<'_> {
             return None;
         }
         program
+    }
+
+    /// Binds the log events to the input columns.
+    pub fn events(
+        &self,
+        name: &str,
+        columns: &[ScopeColumn],
+        context: &Context<'_>,
+        faults: &mut Faults,
+    ) -> Vec<LogPlan> {
+        self.log.iter().filter_map(|draft| draft.compile(name, columns, context, faults)).collect()
     }
 
     /// Compiles the validations over the output columns.

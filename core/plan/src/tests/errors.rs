@@ -54,7 +54,7 @@ fn nodes_3_5_bad_validations() {
 #[test]
 fn nodes_3_1_transform_keys_that_are_not_built() {
     let with = |keys: &str| feed("qty * 2\" }", &format!("qty * 2\", {keys} }}"));
-    for key in ["analytic_window: {}", "log: [ {} ]", "declares: [ {} ]", "phase: init", "max_expansion: 3"] {
+    for key in ["analytic_window: {}", "declares: [ {} ]", "phase: init", "max_expansion: 3"] {
         let name = key.split(':').next().expect("a key");
         expect(&with(&format!("‹{key}")), &[("E000", &format!("`{name}` of a transform's `config` is not available"))]);
     }

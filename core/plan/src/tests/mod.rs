@@ -6,6 +6,7 @@ mod errors;
 mod explain;
 mod failures;
 mod graph;
+mod log;
 mod mutations;
 mod node;
 mod sink;
