@@ -71,6 +71,26 @@ impl<'p> Destinations<'p> {
         self.sinks().filter(|id| per_file(id) && sources_above(self.plan, *id).contains(&source)).collect()
     }
 
+    /// Refuses outputs for single source files below a Merge that mixes them.
+    pub(crate) fn check_mixed(&self, merge: NodeId) -> Result<(), RunError> {
+        let below = |id: &NodeId| {
+            *id > merge
+                && sources_above(self.plan, *id).iter().any(|source| sources_above(self.plan, merge).contains(source))
+        };
+        let mut per_file = self.sinks().filter(|id| !self.preview && self.sink(*id).path.per_source_file());
+        match per_file.find(below) {
+            None => Ok(()),
+            Some(id) => {
+                let (sink, merge) = (&self.plan.nodes[id].name, &self.plan.nodes[merge].name);
+                let message = format!(
+                    "sink `{sink}` writes one output for each source file below `{merge}`, which mixes them in turns: this \
+                     is not available in this version"
+                );
+                Err(RunError::coded(exit::CONFIGURATION, "E000", message).help("use `mode: concat`, or one output"))
+            }
+        }
+    }
+
     /// The path of a Sink's output, for one file of its Source if it writes one for each.
     fn render(&self, node: NodeId, file: Option<SourceFileAt>, number: Option<u64>) -> Result<PathBuf, RunError> {
         let sink = self.sink(node);

@@ -14,6 +14,7 @@ mod cancel;
 mod destinations;
 mod envelope;
 mod error;
+mod interleave;
 mod liveness;
 mod operators;
 mod outputs;

@@ -20,7 +20,7 @@ use crate::error::exit;
 use crate::operators::sink::SinkOperator;
 use crate::outputs::sync_all;
 use crate::runtime::{Letters, Runtime};
-use crate::unit::{run_source, source_order};
+use crate::unit::{Part, parts, run_interleave, run_source};
 use crate::{Books, RunEnvelope, RunError};
 
 /// What a completed run did.
@@ -73,8 +73,11 @@ pub fn run(plan: &CompiledPlan, mut envelope: RunEnvelope) -> Result<RunReport, 
     let letter_file_of = runtime.letters.as_ref().map(Letters::of_sources).unwrap_or_default();
     let mut applier = applier(plan, envelope, destinations, letter_file_of)?;
     let sinks = sink_operators(plan);
-    for source in source_order(plan) {
-        run_source(&runtime, source, &sinks, &mut applier)?;
+    for part in parts(plan) {
+        match part {
+            Part::Source(source) => run_source(&runtime, source, &sinks, &mut applier)?,
+            Part::Interleave(merge) => run_interleave(&runtime, merge, &sinks, &mut applier)?,
+        }
     }
     for sink in &sinks {
         applier.warnings.extend(sink.warnings(&plan.nodes[sink.node].schema));

@@ -4,12 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 use clinker_cxl::{RunContext, TooLarge};
-use clinker_plan::{CompiledPlan, Input, NodeId, Operator, Port};
+use clinker_plan::{CompiledPlan, Input, MergeMode, NodeId, Operator, Port};
 use clinker_record::Batch;
 
 use crate::apply::Applier;
 use crate::block::{BlockResult, Written};
 use crate::error::exit;
+use crate::interleave::{Piece, Puller};
 use crate::operators::merge::merge;
 use crate::operators::route::route;
 use crate::operators::sink::SinkOperator;
@@ -135,6 +136,61 @@ pub(crate) fn run_source<'p>(
     sequencer.into_outcome()
 }
 
+/// Runs everything at and below a Merge that takes its inputs in turns, and the nodes above it with it.
+pub(crate) fn run_interleave<'p>(
+    runtime: &Runtime<'p>,
+    merge: NodeId,
+    sinks: &[SinkOperator<'p>],
+    applier: &mut Applier<'p>,
+) -> Result<(), RunError> {
+    applier.destinations.check_mixed(merge)?;
+    let unit = Unit::of(runtime.plan, merge, sinks);
+    let mut effects = UnitEffects { runtime, unit: &unit, applier };
+    let mut puller = Puller::new(runtime);
+    while let Some(Piece { batch, mut result }) = puller.pull(Input { node: merge, port: 0 })? {
+        match unit.flow(runtime, batch.clone(), &runtime.evaluation()) {
+            Ok(part) => result.absorb(part),
+            Err(TooLarge) => result.oversized = Some(batch),
+        }
+        result.sort();
+        effects.apply(result)?;
+    }
+    Ok(())
+}
+
+/// What is run one after the other.
+pub(crate) enum Part {
+    /// A Source with everything below it.
+    Source(NodeId),
+    /// A Merge that takes turns, with everything above and below it.
+    Interleave(NodeId),
+}
+
+/// The parts of a plan, in the order of their Sources.
+pub(crate) fn parts(plan: &CompiledPlan) -> Vec<Part> {
+    let takes_turns = |id: &NodeId| match &plan.nodes[*id].operator {
+        Operator::Merge(merge) => matches!(merge.mode, MergeMode::Interleave { .. }),
+        _ => false,
+    };
+    let mut parts = Vec::new();
+    let mut done: Vec<NodeId> = Vec::new();
+    for source in source_order(plan) {
+        if done.contains(&source) {
+            continue;
+        }
+        // The lowest such Merge below a Source pulls all that is above it.
+        let mut merges = (source..plan.nodes.len()).filter(takes_turns);
+        match merges.rfind(|merge| sources_above(plan, *merge).contains(&source)) {
+            Some(merge) => {
+                done.extend(sources_above(plan, merge));
+                parts.push(Part::Interleave(merge));
+            }
+            None => parts.push(Part::Source(source)),
+        }
+    }
+    parts
+}
+
 fn worker(runtime: &Runtime<'_>, unit: &Unit<'_, '_>, turn: &Mutex<Turn<'_>>, sequencer: &Order<'_, '_, '_>) {
     loop {
         if stop_when_cancelled(&runtime.cancel, sequencer) {
@@ -167,7 +223,7 @@ fn stop_when_cancelled(cancel: &CancelToken, sequencer: &Order<'_, '_, '_>) -> b
 
 /// The Sources in the order in which they are read: plan order, except that the inputs of a Merge come one after the
 /// other, as it declares them.
-pub(crate) fn source_order(plan: &CompiledPlan) -> Vec<NodeId> {
+fn source_order(plan: &CompiledPlan) -> Vec<NodeId> {
     let mut order = Vec::new();
     for id in 0..plan.nodes.len() {
         if matches!(plan.nodes[id].operator, Operator::Source(_)) && !order.contains(&id) {

@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Decimal128Type, Float64Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray, Float64Array, Int64Array,
-    StringViewArray, UInt32Array,
+    StringViewArray, UInt32Array, new_null_array,
 };
 
 use crate::{Decimal, Kind, Value, json};
@@ -120,6 +120,33 @@ impl Column {
         let index = UInt32Array::from(rows.to_vec());
         let taken = arrow_select::take::take(array, &index, None).expect("rows of the same batch are in range");
         self.same_kind(taken)
+    }
+
+    /// Picks rows from several columns of one kind: each pair is the position of a column and a row of it. A column that is
+    /// all null may stand beside any kind.
+    ///
+    /// # Panics
+    /// When the columns have different kinds.
+    #[must_use]
+    pub fn gather(columns: &[&Column], rows: &[(usize, usize)]) -> Column {
+        let Some((typed, array)) = columns.iter().find_map(|column| Some((*column, column.array()?))) else {
+            return Column::Null(rows.len());
+        };
+        let nulls: Vec<Option<ArrayRef>> = columns
+            .iter()
+            .map(|column| column.array().is_none().then(|| new_null_array(array.data_type(), column.len())))
+            .collect();
+        let arrays: Vec<&dyn Array> = columns
+            .iter()
+            .zip(&nulls)
+            .map(|(column, nulls)| match (column.array(), nulls) {
+                (Some(array), _) => array,
+                (None, Some(nulls)) => nulls.as_ref(),
+                (None, None) => unreachable!("an all-null column was given an array of nulls"),
+            })
+            .collect();
+        let gathered = arrow_select::interleave::interleave(&arrays, rows).expect("columns of one kind, rows in range");
+        typed.same_kind(gathered)
     }
 
     /// A slice of consecutive rows, sharing memory.
