@@ -13,6 +13,7 @@ pub use host::{Host, Stream};
 
 // The library brings the same formats as the binary.
 use clinker_csv as _;
+use clinker_json as _;
 
 /// Runs a command and gives its exit code.
 pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>, host: Host) -> u8 {

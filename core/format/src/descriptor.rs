@@ -24,6 +24,8 @@ pub struct ReadCapabilities {
     pub split_to_rows: bool,
     /// `split_values` is read; `multiple: true` columns need an entry.
     pub split_values: bool,
+    /// A field can hold several values by itself; `multiple: true` columns need no `split_values` entry.
+    pub native_arrays: bool,
     /// `escape` and `json` of `split_values` are read.
     pub split_escapes: bool,
     /// An input can carry fields that the schema does not name.

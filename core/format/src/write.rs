@@ -47,6 +47,8 @@ pub struct WriteRequest<'a> {
     pub options: &'a Options,
     /// Whether names are written (`include_header`).
     pub header: bool,
+    /// Whether formats with optional fields write explicit nulls (`preserve_nulls`).
+    pub preserve_nulls: bool,
     /// The given `join_values` entries; a column without one uses `;` and `error`.
     pub joins: &'a [JoinRule],
 }

@@ -32,8 +32,9 @@ fn main() -> Result<(), Failure> {
     let options = Options::default();
     let factory =
         Csv.bind_reader(&ReadRequest { options: &options, fields: &[], undeclared: true }).map_err(|_| "options")?;
-    let output =
-        Csv.bind_writer(&WriteRequest { options: &options, header: true, joins: &[] }).map_err(|_| "options")?;
+    let output = Csv
+        .bind_writer(&WriteRequest { options: &options, header: true, preserve_nulls: false, joins: &[] })
+        .map_err(|_| "options")?;
     for _ in 0..ROUNDS {
         let (file, blocks, seconds) = cut(&*factory, &bytes)?;
         let size = bytes.len() as f64 / 1e6;

@@ -50,6 +50,7 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
         ],
         split_to_rows: false,
         split_values: true,
+        native_arrays: false,
         split_escapes: true,
         undeclared_fields: true,
         positional_layout: false,

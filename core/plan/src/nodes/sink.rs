@@ -231,7 +231,8 @@ fn bind(
         faults.error("E409", fields.span, format!("sink `{name}`: format `{format_name}` needs a `schema`"));
     }
     let header = fields.bool("include_header").unwrap_or(true);
-    match format.bind_writer(&WriteRequest { options: &given?, header, joins }) {
+    let preserve_nulls = fields.bool("preserve_nulls").unwrap_or(false);
+    match format.bind_writer(&WriteRequest { options: &given?, header, preserve_nulls, joins }) {
         Ok(writer) => Some(writer),
         Err(found) => {
             let otherwise = fields.node("options").or(fields.node("type")).map_or(fields.span, |node| node.span);

@@ -123,7 +123,7 @@ pub(crate) fn match_columns(
         faults.push(Fault::new("E358", split.span, message).maybe_help(help));
     }
     for column in columns.iter().filter(|column| column.multiple) {
-        if reads.split_values && splits.iter().any(|split| split.field == column.input_name) {
+        if reads.native_arrays || reads.split_values && splits.iter().any(|split| split.field == column.input_name) {
             continue;
         }
         fine = false;

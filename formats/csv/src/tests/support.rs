@@ -181,7 +181,7 @@ pub fn writer(
     header: bool,
     joins: &[JoinRule],
 ) -> Result<Arc<dyn WriteFactory>, Vec<OptionFault>> {
-    Csv.bind_writer(&WriteRequest { options: &options(given), header, joins })
+    Csv.bind_writer(&WriteRequest { options: &options(given), header, preserve_nulls: false, joins })
 }
 
 /// Writes columns as one file: the bytes, and the refused rows.

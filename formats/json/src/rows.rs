@@ -1,0 +1,478 @@
+//! Records into columns: objects dissolve into dotted names, one column of cells a name (formats.md 5.3).
+//!
+//! Records of a file resemble one another, so each key is expected to be followed by the one that followed it last time:
+//! then comparing the bytes of that key replaces scanning and looking it up.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_buffer::Buffer;
+use clinker_record::cast::Cells;
+use clinker_record::{CellRef, JsonCells, JsonKind, TextCells};
+
+use crate::decoder::{Declared, Keys};
+use crate::scan::{Flaw, MAX_DEPTH, Repeated, Scanned, Scanner, plain_len, unescape};
+
+/// Objects that dissolve into one name, the record itself included.
+const MAX_LEVELS: usize = 64;
+/// The record itself.
+const ROOT: u32 = 0;
+const NONE: u32 = u32::MAX;
+
+/// A key at its place in the tree of keys.
+struct Node {
+    parent: u32,
+    /// The key that followed it last.
+    next: u32,
+    /// Its column, once a value was seen.
+    slot: u32,
+    /// The record that it was seen in last.
+    record: u32,
+    /// The key.
+    key: Arc<[u8]>,
+    /// The key between quotes, as it is written without escapes.
+    quoted: Box<[u8]>,
+    children: HashMap<Arc<[u8]>, u32>,
+}
+
+/// A column.
+struct Slot {
+    name: Arc<str>,
+    /// The record that filled it last.
+    record: u32,
+    /// Whether its cells are wanted.
+    kept: bool,
+    /// Whether several values of one record are collected.
+    multiple: bool,
+    /// Whether it stands in the order of undeclared columns, or needs not to.
+    listed: bool,
+    refs: Vec<CellRef>,
+    kinds: Vec<JsonKind>,
+    /// Where the values of one record stand, for a column of several.
+    spans: Vec<(u32, u32)>,
+}
+
+/// A value: its kind, its text, and where all of it stands.
+#[derive(Clone, Copy)]
+struct Value {
+    kind: JsonKind,
+    text: CellRef,
+    start: usize,
+    end: usize,
+}
+
+/// The columns of a block, filled record by record.
+pub struct Rows<'a> {
+    data: &'a [u8],
+    keys: &'a Keys,
+    nodes: Vec<Node>,
+    slots: Vec<Slot>,
+    /// Undeclared columns by name.
+    named: HashMap<Arc<str>, u32>,
+    /// Undeclared columns in the order in which accepted records show them.
+    order: Vec<u32>,
+    /// Columns of several values that are more than one in this record.
+    collected: Vec<u32>,
+    repeated: Option<Repeated>,
+    extra: Vec<u8>,
+    /// Accepted records.
+    accepted: usize,
+    /// Number of the record that is read, from 1 on.
+    record: u32,
+}
+
+impl<'a> Rows<'a> {
+    /// Empty columns for a block; `wanted` are the declared columns whose cells are kept.
+    pub fn new(data: &'a [u8], rows: usize, keys: &'a Keys, wanted: &[usize]) -> Self {
+        let slot = |(at, declared): (usize, &Declared)| {
+            let kept = wanted.contains(&at);
+            let capacity = if kept { rows } else { 0 };
+            Slot {
+                name: Arc::clone(&declared.name),
+                record: 0,
+                kept,
+                multiple: declared.multiple,
+                listed: true,
+                refs: Vec::with_capacity(capacity),
+                kinds: Vec::with_capacity(capacity),
+                spans: Vec::new(),
+            }
+        };
+        Self {
+            data,
+            keys,
+            nodes: vec![Node::new(NONE, Arc::default())],
+            slots: keys.declared.iter().enumerate().map(slot).collect(),
+            named: HashMap::new(),
+            order: Vec::new(),
+            collected: Vec::new(),
+            repeated: None,
+            extra: Vec::new(),
+            accepted: 0,
+            record: 0,
+        }
+    }
+
+    /// Reads the object that begins at the scanner, which must also end the text of the scanner where `alone` is set. It
+    /// becomes a row unless it is broken or a name repeats in it; then nothing of it is kept.
+    pub fn read(&mut self, scan: &mut Scanner<'_>, depth: usize, alone: bool) -> Scanned<Option<Repeated>> {
+        self.record += 1;
+        let (listed, extra) = (self.order.len(), self.extra.len());
+        self.collected.clear();
+        self.repeated = None;
+        let mut result = self.object(scan, depth);
+        if alone && result.is_ok() {
+            scan.blanks();
+            if !scan.is_at_end() {
+                result = Err(scan.expected("the end of the line behind the object"));
+            }
+        }
+        if result.is_ok() && self.repeated.is_none() {
+            for slot in std::mem::take(&mut self.collected) {
+                self.collect(slot);
+            }
+            self.accepted += 1;
+            return Ok(None);
+        }
+        for slot in self.order.drain(listed..) {
+            self.slots[slot as usize].listed = false;
+        }
+        self.extra.truncate(extra);
+        result.map(|()| self.repeated.take())
+    }
+
+    /// Number of accepted records.
+    pub fn accepted(&self) -> usize {
+        self.accepted
+    }
+
+    /// The cells of the wanted columns, and those of undeclared columns in the order in which records show them.
+    pub fn finish(mut self, block: &Buffer, wanted: &[usize]) -> (Vec<Cells>, Vec<(Arc<str>, Cells)>) {
+        let extra = Buffer::from_vec(std::mem::take(&mut self.extra));
+        let rows = self.accepted;
+        let cells = wanted.iter().map(|slot| self.slots[*slot].cells(block, &extra, rows)).collect();
+        let order = std::mem::take(&mut self.order);
+        let mut named = |slot: u32| {
+            let slot = &mut self.slots[slot as usize];
+            (Arc::clone(&slot.name), slot.cells(block, &extra, rows))
+        };
+        (cells, order.into_iter().map(&mut named).collect())
+    }
+
+    fn object(&mut self, scan: &mut Scanner<'_>, depth: usize) -> Scanned<()> {
+        let mut parents = Vec::new();
+        let (mut parent, mut previous) = (ROOT, ROOT);
+        scan.at += 1;
+        scan.blanks();
+        let mut more = scan.peek() != Some(b'}');
+        loop {
+            if more {
+                let node = self.key(scan, parent, previous)?;
+                previous = node;
+                scan.colon()?;
+                if scan.peek() == Some(b'{') {
+                    if parents.len() + 2 > MAX_LEVELS {
+                        return Err(too_many_levels(scan));
+                    }
+                    if depth + parents.len() + 2 > MAX_DEPTH {
+                        return Err(scan.too_deep());
+                    }
+                    self.enter(node, scan.at);
+                    parents.push(parent);
+                    parent = node;
+                    scan.at += 1;
+                    scan.blanks();
+                    more = scan.peek() != Some(b'}');
+                    continue;
+                }
+                self.value(scan, node, depth + parents.len() + 1)?;
+                scan.blanks();
+            }
+            match scan.peek() {
+                Some(b',') if more => {
+                    scan.at += 1;
+                    scan.blanks();
+                }
+                Some(b'}') => {
+                    scan.at += 1;
+                    let Some(outer) = parents.pop() else { return Ok(()) };
+                    parent = outer;
+                    scan.blanks();
+                    // What follows is a comma or another end, never a key.
+                    more = false;
+                    if scan.take(b',') {
+                        scan.blanks();
+                        more = true;
+                    }
+                }
+                _ => return Err(scan.expected("`,` or `}`")),
+            }
+        }
+    }
+
+    #[inline]
+    fn key(&mut self, scan: &mut Scanner<'_>, parent: u32, previous: u32) -> Scanned<u32> {
+        let next = self.nodes[previous as usize].next;
+        let expected = &self.nodes[next as usize];
+        if expected.parent == parent && self.data[scan.at..].starts_with(&expected.quoted) {
+            scan.at += expected.quoted.len();
+            return Ok(next);
+        }
+        self.other_key(scan, parent, previous)
+    }
+
+    /// A key that is not the expected one.
+    #[cold]
+    fn other_key(&mut self, scan: &mut Scanner<'_>, parent: u32, previous: u32) -> Scanned<u32> {
+        if scan.peek() != Some(b'"') {
+            return Err(scan.expected("a key in double quotes"));
+        }
+        let text = scan.string()?;
+        let mut plain = Vec::new();
+        let bytes = if text.escaped {
+            unescape(&self.data[text.start..text.end], &mut plain);
+            plain.as_slice()
+        } else {
+            &self.data[text.start..text.end]
+        };
+        let node = match self.nodes[parent as usize].children.get(bytes) {
+            Some(node) => *node,
+            None => {
+                let (node, key) = (self.nodes.len() as u32, Arc::<[u8]>::from(bytes));
+                self.nodes.push(Node::new(parent, Arc::clone(&key)));
+                self.nodes[parent as usize].children.insert(key, node);
+                node
+            }
+        };
+        self.nodes[previous as usize].next = node;
+        Ok(node)
+    }
+
+    /// Notes the first name that repeats.
+    #[cold]
+    fn repeats(&mut self, name: String, at: usize) {
+        self.repeated.get_or_insert(Repeated { key: name, at });
+    }
+
+    /// An object opens as the value of a key.
+    fn enter(&mut self, node: u32, at: usize) {
+        let record = self.record;
+        let entered = &mut self.nodes[node as usize];
+        let before = std::mem::replace(&mut entered.record, record);
+        if before == record {
+            let name = self.name(node);
+            if !self.keys.collects_under(&name) {
+                self.repeats(name, at);
+            }
+        }
+    }
+
+    #[inline]
+    fn value(&mut self, scan: &mut Scanner<'_>, node: u32, depth: usize) -> Scanned<()> {
+        let start = scan.at;
+        let (kind, text) = match scan.peek() {
+            Some(b'"') => {
+                let text = scan.string()?;
+                (
+                    JsonKind::String,
+                    if text.escaped { self.unescaped(text.start, text.end) } else { cell(text.start, text.end) },
+                )
+            }
+            Some(b'-' | b'0'..=b'9') => {
+                let integer = scan.number()?;
+                (if integer { JsonKind::Integer } else { JsonKind::Number }, cell(start, scan.at))
+            }
+            Some(b'n') => {
+                scan.word(b"null")?;
+                (JsonKind::Null, CellRef::ABSENT)
+            }
+            Some(b'[') => {
+                if let Some(repeated) = scan.value(depth)? {
+                    let name = format!("{}: {}", self.name(node), repeated.key);
+                    self.repeats(name, repeated.at);
+                }
+                (JsonKind::Array, cell(start, scan.at))
+            }
+            _ => {
+                scan.scalar()?;
+                (JsonKind::Bool, cell(start, scan.at))
+            }
+        };
+        self.put(node, Value { kind, text, start, end: scan.at });
+        Ok(())
+    }
+
+    #[inline]
+    fn put(&mut self, node: u32, value: Value) {
+        let (record, row) = (self.record, self.accepted);
+        let known = &mut self.nodes[node as usize];
+        let before = std::mem::replace(&mut known.record, record);
+        if known.slot == NONE {
+            self.resolve(node);
+        }
+        let at = self.nodes[node as usize].slot;
+        let slot = &mut self.slots[at as usize];
+        if slot.record == record || before == record || slot.multiple || !slot.listed {
+            return self.put_special(node, at, before == record, value);
+        }
+        slot.record = record;
+        if slot.kept {
+            slot.push(row, value);
+        }
+    }
+
+    /// A value that may be one of several, or the first one of a column.
+    #[cold]
+    fn put_special(&mut self, node: u32, at: u32, again: bool, value: Value) {
+        let (record, row) = (self.record, self.accepted);
+        let slot = &mut self.slots[at as usize];
+        let filled = slot.record == record;
+        if slot.multiple {
+            slot.record = record;
+            if filled {
+                slot.spans.push((value.start as u32, value.end as u32));
+                if slot.spans.len() == 2 {
+                    self.collected.push(at);
+                }
+                return;
+            }
+            slot.spans.clear();
+            slot.spans.push((value.start as u32, value.end as u32));
+        } else if filled || again {
+            let name = self.name(node);
+            return self.repeats(name, value.start);
+        }
+        slot.record = record;
+        if !slot.listed {
+            slot.listed = true;
+            self.order.push(at);
+        }
+        if slot.kept {
+            slot.push(row, value);
+        }
+    }
+
+    /// The values of a record that belong to one column become one array.
+    fn collect(&mut self, at: u32) {
+        let slot = &mut self.slots[at as usize];
+        if !slot.kept {
+            return;
+        }
+        let from = self.extra.len();
+        for (place, (start, end)) in slot.spans.iter().enumerate() {
+            self.extra.push(if place == 0 { b'[' } else { b',' });
+            self.extra.extend_from_slice(&self.data[*start as usize..*end as usize]);
+        }
+        self.extra.push(b']');
+        let text = cell(self.data.len() + from, self.data.len() + self.extra.len());
+        slot.kinds[self.accepted] = JsonKind::Array;
+        slot.refs[self.accepted] = text;
+    }
+
+    fn unescaped(&mut self, start: usize, end: usize) -> CellRef {
+        let from = self.data.len() + self.extra.len();
+        unescape(&self.data[start..end], &mut self.extra);
+        cell(from, self.data.len() + self.extra.len())
+    }
+
+    /// Finds or makes the column of a key.
+    #[cold]
+    fn resolve(&mut self, node: u32) {
+        let name = self.name(node);
+        let slot = match self.keys.position(&name).or_else(|| self.named.get(&*name).copied()) {
+            Some(slot) => slot,
+            None => {
+                let (slot, name) = (self.slots.len() as u32, Arc::<str>::from(name));
+                self.named.insert(Arc::clone(&name), slot);
+                self.slots.push(Slot {
+                    name,
+                    record: 0,
+                    kept: self.keys.undeclared,
+                    multiple: false,
+                    listed: !self.keys.undeclared,
+                    refs: Vec::new(),
+                    kinds: Vec::new(),
+                    spans: Vec::new(),
+                });
+                slot
+            }
+        };
+        self.nodes[node as usize].slot = slot;
+    }
+
+    /// The name that a key and those around it make.
+    fn name(&self, node: u32) -> String {
+        let mut path = Vec::new();
+        let mut at = node;
+        while at != ROOT {
+            path.push(at);
+            at = self.nodes[at as usize].parent;
+        }
+        let mut name = String::new();
+        for (place, node) in path.iter().rev().enumerate() {
+            if place > 0 {
+                name.push('.');
+            }
+            let key = String::from_utf8_lossy(&self.nodes[*node as usize].key);
+            for char in key.chars() {
+                if self.keys.escape && matches!(char, '.' | '[' | '\\') {
+                    name.push('\\');
+                }
+                name.push(char);
+            }
+        }
+        name
+    }
+}
+
+impl Node {
+    fn new(parent: u32, key: Arc<[u8]>) -> Node {
+        // Between quotes, a key that is written with escapes never equals these bytes.
+        let plain = plain_len(&key, 0) == key.len();
+        let quoted = if plain { [b"\"", &*key, b"\""].concat() } else { b"\"\n".to_vec() };
+        Node { parent, next: ROOT, slot: NONE, record: 0, key, quoted: quoted.into(), children: HashMap::new() }
+    }
+}
+
+impl Slot {
+    #[inline]
+    fn push(&mut self, row: usize, value: Value) {
+        if self.refs.len() != row {
+            self.fit(row);
+        }
+        self.refs.push(value.text);
+        self.kinds.push(value.kind);
+    }
+
+    /// Records that lack it leave a gap; one that was rejected leaves its cell.
+    #[cold]
+    fn fit(&mut self, rows: usize) {
+        self.refs.resize(rows, CellRef::ABSENT);
+        self.kinds.resize(rows, JsonKind::Absent);
+    }
+
+    fn cells(&mut self, block: &Buffer, extra: &Buffer, rows: usize) -> Cells {
+        if self.refs.is_empty() {
+            return Cells::Absent(rows);
+        }
+        self.fit(rows);
+        let refs = std::mem::take(&mut self.refs);
+        let cells = JsonCells {
+            text: TextCells { block: block.clone(), extra: extra.clone(), refs },
+            kinds: std::mem::take(&mut self.kinds),
+        };
+        const TEXT: u8 = JsonKind::Absent as u8 | JsonKind::String as u8;
+        if cells.mask() & !TEXT == 0 { Cells::Text(cells.text) } else { Cells::Json(cells) }
+    }
+}
+
+#[inline]
+fn cell(start: usize, end: usize) -> CellRef {
+    CellRef { offset: start as u32, len: (end - start) as u32 }
+}
+
+#[cold]
+fn too_many_levels(scan: &Scanner<'_>) -> Box<Flaw> {
+    let reason = format!("objects nest deeper than the {MAX_LEVELS} levels that make one name");
+    Box::new(Flaw { code: "E426", at: scan.at, reason: reason.into(), truncated: false })
+}
