@@ -53,12 +53,57 @@ pub(crate) enum NodeKind {
     },
     /// An Int widened to Float or Decimal.
     Widen(Base, Box<Node>),
+    /// The element that a closure or a comprehension is evaluated for. The outermost binder has level 0.
+    Bound(usize),
+    Array(Vec<Node>),
+    Map(Vec<(Key, Node)>),
+    Comprehension {
+        source: Box<Node>,
+        level: usize,
+        predicate: Option<Box<Node>>,
+        item: Box<Node>,
+    },
+    /// `base[index]`.
+    Index {
+        base: Box<Node>,
+        index: Box<Node>,
+    },
+    /// `base.name` on a map.
+    Member {
+        base: Box<Node>,
+        name: Arc<str>,
+    },
+    /// A method with a closure.
+    Closure {
+        method: ClosureMethod,
+        receiver: Box<Node>,
+        level: usize,
+        body: Box<Node>,
+    },
     /// A method call, the receiver being the first operand.
     Call {
         function: &'static Function,
         operands: Vec<Node>,
         prepared: Prepared,
     },
+}
+
+/// A key of a map that is built.
+#[derive(Debug)]
+pub(crate) enum Key {
+    /// As it is stored.
+    Static(Arc<str>),
+    Computed(Node),
+}
+
+/// A method whose argument is a closure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClosureMethod {
+    Filter,
+    Map,
+    Find,
+    Any,
+    FlatMap,
 }
 
 /// A member of `$pipeline` or `$source`.
@@ -114,6 +159,37 @@ impl Step {
     }
 }
 
+impl Key {
+    fn computed(&self) -> Option<&Node> {
+        match self {
+            Key::Static(_) => None,
+            Key::Computed(node) => Some(node),
+        }
+    }
+}
+
+impl ClosureMethod {
+    /// All of them.
+    pub(crate) const ALL: [ClosureMethod; 5] =
+        [ClosureMethod::Filter, ClosureMethod::Map, ClosureMethod::Find, ClosureMethod::Any, ClosureMethod::FlatMap];
+
+    /// How it is written.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ClosureMethod::Filter => "filter",
+            ClosureMethod::Map => "map",
+            ClosureMethod::Find => "find",
+            ClosureMethod::Any => "any",
+            ClosureMethod::FlatMap => "flat_map",
+        }
+    }
+
+    /// The method of that name.
+    pub(crate) fn of(name: &str) -> Option<ClosureMethod> {
+        ClosureMethod::ALL.into_iter().find(|method| method.name() == name)
+    }
+}
+
 impl Node {
     /// A constant.
     pub(crate) fn literal(value: Value, span: Span) -> Node {
@@ -123,9 +199,12 @@ impl Node {
     /// The nodes directly below.
     pub(crate) fn children(&self) -> Vec<&Node> {
         match &self.kind {
-            NodeKind::Literal(_) | NodeKind::Column(_) | NodeKind::Slot(_) | NodeKind::Now | NodeKind::System(_) => {
-                Vec::new()
-            }
+            NodeKind::Literal(_)
+            | NodeKind::Column(_)
+            | NodeKind::Slot(_)
+            | NodeKind::Now
+            | NodeKind::System(_)
+            | NodeKind::Bound(_) => Vec::new(),
             NodeKind::Negate(inner) | NodeKind::Not(inner) | NodeKind::Widen(_, inner) => vec![inner],
             NodeKind::Arithmetic { first, rest } => {
                 std::iter::once(&**first).chain(rest.iter().map(|(_, _, node)| node)).collect()
@@ -142,6 +221,16 @@ impl Node {
                 .chain([&**otherwise])
                 .collect(),
             NodeKind::Call { operands, .. } => operands.iter().collect(),
+            NodeKind::Array(items) => items.iter().collect(),
+            NodeKind::Map(entries) => {
+                entries.iter().flat_map(|(key, value)| key.computed().into_iter().chain([value])).collect()
+            }
+            NodeKind::Comprehension { source, predicate, item, .. } => {
+                [Some(&**source), predicate.as_deref(), Some(&**item)].into_iter().flatten().collect()
+            }
+            NodeKind::Index { base, index } => vec![base, index],
+            NodeKind::Member { base, .. } => vec![base],
+            NodeKind::Closure { receiver, body, .. } => vec![receiver, body],
         }
     }
 

@@ -37,6 +37,14 @@ pub enum ErrorKind {
     RegexCompile,
     /// A String over 10 MiB.
     StringTooLarge,
+    /// Two entries of a map with one key.
+    DuplicateMapKey,
+    /// A computed text that is no key of a map.
+    InvalidNestedKey,
+    /// Arrays and maps of one record over their bytes.
+    ConstructionLimitExceeded,
+    /// Arrays and maps nested too deeply.
+    ConstructionDepthExceeded,
     /// An emitted NaN.
     NanInOutput,
 }
@@ -51,6 +59,10 @@ impl ErrorKind {
             ErrorKind::ConversionFailed => "cxl::eval::conversion_failed",
             ErrorKind::RegexCompile => "cxl::eval::regex_compile",
             ErrorKind::StringTooLarge => "cxl::eval::string_too_large",
+            ErrorKind::DuplicateMapKey => "cxl::eval::duplicate_map_key",
+            ErrorKind::InvalidNestedKey => "cxl::eval::invalid_nested_key",
+            ErrorKind::ConstructionLimitExceeded => "cxl::eval::construction_limit_exceeded",
+            ErrorKind::ConstructionDepthExceeded => "cxl::eval::construction_depth_exceeded",
             ErrorKind::NanInOutput => "cxl::eval::nan_in_output",
         }
     }

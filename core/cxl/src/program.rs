@@ -23,6 +23,7 @@ pub struct Program {
 /// A compiled expression. Immutable: one is shared by all threads.
 #[derive(Debug)]
 pub struct Expression {
+    text: String,
     node: Node,
     columns: Vec<usize>,
 }
@@ -42,7 +43,7 @@ pub fn compile_program(text: &str, scope: &Scope<'_>) -> (Option<Program>, Vec<C
 /// Compiles a single expression. The expression is there when no diagnostic is an error.
 pub fn compile_expression(text: &str, scope: &Scope<'_>, want: Want) -> (Option<Expression>, Vec<CxlDiagnostic>) {
     let (node, diagnostics) = check_expression(text, scope, want);
-    let expression = node.map(|node| Expression { columns: columns_read([&node]), node });
+    let expression = node.map(|node| Expression { text: text.to_owned(), columns: columns_read([&node]), node });
     (expression, diagnostics)
 }
 
@@ -90,8 +91,7 @@ impl Program {
                 Step::Filter(_) => "filter".to_owned(),
                 Step::Discard(_) => "evaluate".to_owned(),
             };
-            let source = &self.text[node.span.start..node.span.end];
-            let source = source.split_whitespace().collect::<Vec<_>>().join(" ");
+            let source = on_one_line(&self.text[node.span.start..node.span.end]);
             lines.push_str(&format!("{head}: {} = {source}\n", node.ty));
         }
         lines
@@ -109,7 +109,17 @@ impl Program {
     }
 }
 
+/// Text of the language with every run of white space as one space.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 impl Expression {
+    /// Its text on one line, with the type of its value in front.
+    pub fn describe(&self) -> String {
+        format!("{} = {}", self.node.ty, on_one_line(&self.text))
+    }
+
     /// The type of its value.
     pub fn ty(&self) -> Type {
         self.node.ty.to_type()

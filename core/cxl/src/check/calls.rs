@@ -3,7 +3,6 @@
 use clinker_diagnostics::{Span, suggestion};
 
 use super::infer::Checker;
-use super::resolve::CLOSURE_METHODS;
 use super::types::{Base, Ty};
 use crate::functions::{self, Function, Prepared};
 use crate::ir::{Node, NodeKind};
@@ -12,10 +11,9 @@ use crate::syntax::ast::{Arg, Expr, Name};
 impl Checker<'_> {
     pub(super) fn call(&mut self, span: Span, base: &Expr, name: &Name, args: &[Arg]) -> Option<Node> {
         let receiver = self.expr(base);
-        let closure = args.iter().find_map(|arg| if let Arg::Closure(span, _) = arg { Some(*span) } else { None });
-        if let Some(closure) = closure {
-            self.not_built(closure, &format!("the closure of `.{}(it => …)`", name.text));
-            return None;
+        let closure = args.iter().find(|arg| matches!(arg, Arg::Closure(..)));
+        if closure.is_some() {
+            return self.closure_call(span, receiver, name, args);
         }
         let values: Vec<_> = args.iter().map(|arg| self.expr(arg.expr())).collect();
         let mut operands = vec![receiver?];
@@ -27,6 +25,9 @@ impl Checker<'_> {
             self.unknown_method(name);
             return None;
         };
+        if self.wants_closure(name) {
+            return None;
+        }
         self.check_operands(function, name, &operands)?;
         let prepared = self.prepare(function, &operands)?;
         let Some(ty) = function.result.of(&operands) else {
@@ -51,7 +52,7 @@ impl Checker<'_> {
 
     fn unknown_method(&mut self, name: &Name) {
         let word = name.text.as_str();
-        if functions::NOT_BUILT.contains(&word) || CLOSURE_METHODS.contains(&word) {
+        if functions::NOT_BUILT.contains(&word) {
             return self.not_built(name.span, &format!("the function `{word}`"));
         }
         let known = functions::ALL.iter().map(|function| function.name).chain(functions::NOT_BUILT);

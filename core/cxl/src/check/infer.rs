@@ -21,13 +21,15 @@ type Local = Option<(usize, Ty)>;
 pub(super) struct Checker<'a> {
     names: &'a Names<'a>,
     locals: HashMap<String, Local>,
+    /// Names bound by the closures and comprehensions around this place, outermost first.
+    pub(super) binders: Vec<String>,
     pub(super) slots: usize,
     pub(super) diagnostics: Vec<CxlDiagnostic>,
 }
 
 impl<'a> Checker<'a> {
     pub(super) fn new(names: &'a Names<'a>) -> Self {
-        Self { names, locals: HashMap::new(), slots: 0, diagnostics: Vec::new() }
+        Self { names, locals: HashMap::new(), binders: Vec::new(), slots: 0, diagnostics: Vec::new() }
     }
 
     /// Reports an E200.
@@ -84,11 +86,13 @@ impl<'a> Checker<'a> {
                 self.error(name.span, message).help = Some(help);
                 None
             }
-            ExprKind::It => self.refuse(span, "`it`"),
-            ExprKind::Array(_) => self.refuse(span, "an array literal"),
-            ExprKind::Comprehension { .. } => self.refuse(span, "a comprehension"),
-            ExprKind::Map(_) => self.refuse(span, "a map literal"),
-            ExprKind::Index { .. } => self.refuse(span, "`[…]` access to an element"),
+            ExprKind::It => self.bound("it", span),
+            ExprKind::Array(items) => self.array(span, items),
+            ExprKind::Comprehension { item, binder, source, predicate } => {
+                self.comprehension(span, (item, &binder.text), source, predicate.as_deref())
+            }
+            ExprKind::Map(entries) => self.map(span, entries),
+            ExprKind::Index { base, index } => self.index(span, base, index),
         }
     }
 
@@ -100,7 +104,8 @@ impl<'a> Checker<'a> {
     fn name(&mut self, expr: &Expr) -> Option<Node> {
         let span = expr.span;
         if let Some(path) = dotted(expr) {
-            let local = self.locals.contains_key(path[0]) || self.names.constant(path[0]).is_some();
+            let bound = self.binders.iter().any(|binder| binder == path[0]);
+            let local = bound || self.locals.contains_key(path[0]) || self.names.constant(path[0]).is_some();
             match self.names.column(&path) {
                 Some(hit) if !local && hit.segments == path.len() => {
                     let ty = self.names.column_type(hit.index);
@@ -113,14 +118,16 @@ impl<'a> Checker<'a> {
             ExprKind::Name(name) => self.local(name, span),
             ExprKind::Member { base, name } => {
                 let base = self.expr(base)?;
-                self.map_access(&base, name);
-                None
+                self.map_access(span, base, name)
             }
             _ => None,
         }
     }
 
     fn local(&mut self, name: &str, span: Span) -> Option<Node> {
+        if let Some(bound) = self.bound(name, span) {
+            return Some(bound);
+        }
         if let Some(local) = self.locals.get(name) {
             let (slot, ty) = (*local)?;
             return Some(Node { kind: NodeKind::Slot(slot), ty, span });
@@ -129,9 +136,10 @@ impl<'a> Checker<'a> {
         Some(Node::literal(constant.clone(), span))
     }
 
-    fn map_access(&mut self, base: &Node, name: &Name) {
+    fn map_access(&mut self, span: Span, base: Node, name: &Name) -> Option<Node> {
         if matches!(base.ty.base, Base::Map | Base::Any | Base::Null) {
-            return self.not_built(name.span, &format!("access to the map entry `.{}`", name.text));
+            let kind = NodeKind::Member { base: Box::new(base), name: name.text.as_str().into() };
+            return Some(Node { kind, ty: Ty::plain(Base::Any), span });
         }
         let message = format!("no field `{}`: the value is {}", name.text, base.ty.base);
         let mut report = CxlDiagnostic::error("E203", name.span, message);
@@ -139,6 +147,7 @@ impl<'a> Checker<'a> {
             report = report.help(format!("a method call needs parentheses: `.{}()`", name.text));
         }
         self.diagnostics.push(report);
+        None
     }
 
     fn system(&mut self, span: Span, namespace: &Name, members: &[Name]) -> Option<Node> {

@@ -1,6 +1,7 @@
 //! Names, then types: from the tree of the text to the typed tree.
 
 mod calls;
+mod containers;
 mod infer;
 mod names;
 mod operators;

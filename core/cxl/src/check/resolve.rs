@@ -3,11 +3,9 @@
 use clinker_diagnostics::{Span, suggestion};
 
 use super::names::{Names, PIPELINE, SOURCE, dotted};
+use crate::ir::ClosureMethod;
 use crate::scope::CxlDiagnostic;
 use crate::syntax::ast::{Arg, Expr, ExprKind, Name, Statement, StatementKind};
-
-/// The methods whose argument is a closure.
-pub(crate) const CLOSURE_METHODS: [&str; 5] = ["filter", "map", "find", "any", "flat_map"];
 
 pub(crate) struct Resolver<'a> {
     names: &'a Names<'a>,
@@ -123,7 +121,7 @@ impl<'a> Resolver<'a> {
         match arg {
             Arg::Value(value) => self.expr(value),
             Arg::Closure(span, body) => {
-                if !CLOSURE_METHODS.contains(&method.text.as_str()) {
+                if ClosureMethod::of(&method.text).is_none() {
                     self.error(*span, format!("`{}` does not take a closure", method.text), None);
                 }
                 let it = Name { text: "it".to_owned(), span: *span };

@@ -238,13 +238,6 @@ fn cxl_18_what_is_not_built_is_refused_by_name() {
         ("distinct", "`distinct`"),
         ("distinct by sku", "`distinct`"),
         ("trace \"a\"", "`trace`"),
-        ("emit x = [1]", "an array literal"),
-        ("emit x = {a: 1}", "a map literal"),
-        ("emit x = [n for n in tags]", "a comprehension"),
-        ("emit x = tags[0]", "`[…]`"),
-        ("emit x = raw.field", "`.field`"),
-        ("emit x = tags.map(it => it)", "`.map(it => …)`"),
-        ("emit x = sku.split(\",\")", "`split`"),
         ("emit x = qty.debug()", "`debug`"),
     ] {
         let all = check(text);
@@ -253,6 +246,72 @@ fn cxl_18_what_is_not_built_is_refused_by_name() {
         let message = &all[0].message;
         assert!(message.contains(named) && message.contains("is not available in this version"), "{message}");
     }
+}
+
+#[test]
+fn cxl_6_3_containers_have_types() {
+    for (text, ty) in [
+        ("[qty, sku]", "Array"),
+        ("{a: qty}", "Map"),
+        ("[n for n in tags]", "Array"),
+        ("tags[0]", "any"),
+        ("{a: 1}[sku]", "any"),
+        ("raw[qty]", "any"),
+        ("{a: 1}.a", "any"),
+        ("raw.a.b", "any"),
+        ("tags.map(it => 1)", "Array"),
+        ("tags.flat_map(it => it)", "Array"),
+        ("tags.filter(it => true)", "Array"),
+        ("tags.find(it => true)", "any"),
+        ("raw.any(it => true)", "Bool"),
+        ("sku.split(\",\")", "Array"),
+        ("{a: 1}.keys()", "Array"),
+        ("{a: 1}.set(sku, qty)", "Map"),
+        ("[1] == tags", "Bool"),
+        ("if late then [1] else null", "nullable(Array)"),
+    ] {
+        assert_eq!(type_of(text), ty, "{text}");
+    }
+}
+
+#[test]
+fn cxl_6_3_misused_containers_are_e200() {
+    for (text, message) in [
+        ("sku[0]", "`[…]` needs an Array or a Map, not String"),
+        ("tags[sku]", "the index of Array must be Int, not String"),
+        ("tags[1.5]", "the index of Array must be Int, not Float"),
+        ("{a: 1}[0]", "the index of Map must be String, not Int"),
+        ("{[qty]: 1}", "the key of a map must be String, not Int"),
+        ("{[null]: 1}", "the key of a map must be String, not Null"),
+        ("[n for n in sku]", "a comprehension needs an Array, not String"),
+        ("[n for n in null]", "a comprehension needs an Array, not Null"),
+        ("[n for n in tags if qty]", "the condition of a comprehension must be Bool, not Int"),
+        ("sku.map(it => it)", "`map(it => …)` needs a receiver of type Array, not String"),
+        ("sku.find(it => true)", "`find(it => …)` needs a receiver of type Array, not String"),
+        ("tags.find(\"a\")", "`find` needs a receiver of type String, not Array"),
+        ("tags.map(sku)", "`map` takes a closure"),
+        ("tags.filter()", "`filter` takes a closure"),
+        ("tags.any(it => true, 1)", "`any` takes 1 closure, not 2 arguments: any(it => …)"),
+        ("tags < tags", "cannot apply '<' to Array and Array"),
+        ("tags == {a: 1}", "cannot apply '==' to Array and Map"),
+        ("[1] + [2]", "cannot apply '+' to Array and Array"),
+        ("{a: 1}.remove(0)", "`remove` needs a receiver of type Array, not Map"),
+    ] {
+        assert_eq!(e200(text), message, "{text}");
+    }
+}
+
+#[test]
+fn cxl_5_binders_are_lexical() {
+    assert_eq!(report("it").0, "E203");
+    assert_eq!(report("tags.map(it => it) == [it]").0, "E203");
+    assert_eq!(report("[qty for qty in tags]").0, "E203");
+    assert_eq!(report("[n for n in tags if m]").0, "E203");
+    assert_eq!(report("sku.upper(it => it)").0, "E203");
+    assert_eq!(report("qty.field").0, "E203");
+    assert!(check("emit x = [[n for m in n] for n in tags]").is_empty());
+    assert!(check("emit x = tags.map(it => tags.filter(it => it == sku))").is_empty());
+    assert!(check("emit x = [n.a.b for n in tags]").is_empty());
 }
 
 #[test]

@@ -226,7 +226,7 @@ pub(super) fn assemble(pieces: Vec<Piece>, base: Base, frame: &Frame<'_>) -> Vec
     if pieces.is_empty() {
         return Vector::NULL;
     }
-    if base.is_dynamic() || pieces.iter().any(|piece| matches!(piece.vector, Vector::Values(_) | Vector::Dynamic(_))) {
+    if base.holds_any() || pieces.iter().any(|piece| matches!(piece.vector, Vector::Values(_) | Vector::Dynamic(_))) {
         let mut values = vec![Value::Null; rows];
         for piece in &pieces {
             for &(row, at) in &piece.rows {

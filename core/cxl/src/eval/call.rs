@@ -7,9 +7,10 @@ use arrow_buffer::Buffer;
 use clinker_record::{Column, Value};
 
 use super::branch::{Piece, Selected, assemble};
-use super::cell::Cell;
+use super::budget::MAX_DEPTH;
+use super::cell::{Cell, SLOT};
 use super::evaluate;
-use super::faults::Faults;
+use super::faults::{self, Faults};
 use super::frame::Frame;
 use super::text_builder::TextBuilder;
 use super::vector::{Builder, Vector, text_value};
@@ -62,6 +63,10 @@ fn rows_of(callee: Callee<'_>, operands: &[Vector], frame: &Frame<'_>, whole: &N
     if operands.iter().all(|operand| matches!(operand, Vector::Scalar(_))) {
         cells.extend(operands.iter().map(|operand| operand.cell(0)));
         return match answer(function, &mut call, &mut cells, &mut text) {
+            Ok(Answer::Built) => {
+                let value = call.take_built();
+                if budget.charge(Cell::of(&value).bytes()) { Vector::Scalar(value) } else { Vector::NULL }
+            }
             Ok(answer) => Vector::Scalar(to_value(answer, &cells, &text)),
             Err(error) => {
                 if budget.charge(rows.saturating_mul(error.bytes())) {
@@ -86,6 +91,14 @@ fn rows_of(callee: Callee<'_>, operands: &[Vector], frame: &Frame<'_>, whole: &N
         cells.extend(operands.iter().map(|operand| operand.cell(row)));
         text.clear();
         match answer(function, &mut call, &mut cells, &mut text) {
+            Ok(Answer::Built) => match built(&mut call, frame, row) {
+                Ok(value) => output.push_value(value),
+                Err(_) if budget.is_exceeded() => return Vector::NULL,
+                Err(error) => {
+                    output.push_value(Value::Null);
+                    faults.at(row, whole.span, error);
+                }
+            },
             Ok(answer) => {
                 if !budget.charge(output.cost(answer, &cells, &text)) {
                     return Vector::NULL;
@@ -104,6 +117,14 @@ fn rows_of(callee: Callee<'_>, operands: &[Vector], frame: &Frame<'_>, whole: &N
     output.finish()
 }
 
+/// The array or map that a call has built for a row of a frame.
+pub(super) fn built(call: &mut Call<'_>, frame: &Frame<'_>, row: usize) -> Result<Value, EvalError> {
+    let value = call.take_built();
+    let cell = Cell::of(&value);
+    frame.budget.build(frame.batch_row(row as u32), SLOT + cell.bytes())?;
+    if cell.depth() > MAX_DEPTH { Err(faults::construction_depth()) } else { Ok(value) }
+}
+
 /// Bytes of the buffers that a result does not share with its source.
 fn new_bytes(source: &StringViewArray, result: &StringViewArray) -> usize {
     let is_shared = |buffer: &Buffer| source.data_buffers().iter().any(|own| own.as_ptr() == buffer.as_ptr());
@@ -112,7 +133,7 @@ fn new_bytes(source: &StringViewArray, result: &StringViewArray) -> usize {
 
 /// One row: null and unsuitable operands give null, unless the function wants to see them.
 #[inline]
-fn answer<'a>(
+pub(super) fn answer<'a>(
     function: &Function,
     call: &mut Call<'_>,
     cells: &mut [Cell<'a>],
@@ -143,7 +164,7 @@ fn answer<'a>(
 
 fn to_cell<'a>(answer: Answer, cells: &[Cell<'a>], text: &'a str) -> Cell<'a> {
     match answer {
-        Answer::Null => Cell::Null,
+        Answer::Null | Answer::Built => Cell::Null,
         Answer::Bool(value) => Cell::Bool(value),
         Answer::Int(value) => Cell::Int(value),
         Answer::Float(value) => Cell::Float(value),
@@ -159,7 +180,7 @@ fn to_cell<'a>(answer: Answer, cells: &[Cell<'a>], text: &'a str) -> Cell<'a> {
     }
 }
 
-fn to_value(answer: Answer, cells: &[Cell<'_>], text: &str) -> Value {
+pub(super) fn to_value(answer: Answer, cells: &[Cell<'_>], text: &str) -> Value {
     match answer {
         Answer::Text => text_value(text),
         other => to_cell(other, cells, "").to_value(),
@@ -206,6 +227,14 @@ impl<'r> Output<'r> {
                 (Answer::Operand(0), Cell::Text(_)) => builder.push_view(receiver.views()[row]),
                 _ => builder.push_null(),
             },
+        }
+    }
+
+    /// An array or map, or null for one.
+    fn push_value(&mut self, value: Value) {
+        match self {
+            Output::Built(builder) => builder.push_value(value),
+            Output::Shared { builder, .. } => builder.push_null(),
         }
     }
 

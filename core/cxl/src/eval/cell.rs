@@ -1,6 +1,7 @@
 //! One borrowed value, and the row form of operators: what every column kernel must agree with.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use clinker_record::{Decimal, Value, text};
@@ -75,6 +76,32 @@ impl<'a> Cell<'a> {
         }
     }
 
+    /// Containers inside one another, itself included.
+    pub(crate) fn depth(self) -> usize {
+        match self {
+            Cell::Array(items) => 1 + items.iter().map(|item| Cell::of(item).depth()).max().unwrap_or(0),
+            Cell::Map(entries) => 1 + entries.iter().map(|(_, value)| Cell::of(value).depth()).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// The element at a position or the entry of a key; null for every other combination.
+    pub(crate) fn at(self, index: Cell<'_>) -> Cell<'a> {
+        match (self, index) {
+            (Cell::Array(items), Cell::Int(index)) => {
+                usize::try_from(index).ok().and_then(|index| items.get(index)).map_or(Cell::Null, Cell::of)
+            }
+            (Cell::Map(_), Cell::Text(key)) => self.entry(key),
+            _ => Cell::Null,
+        }
+    }
+
+    /// The entry of a map; null for every other value.
+    pub(crate) fn entry(self, key: &str) -> Cell<'a> {
+        let Cell::Map(entries) = self else { return Cell::Null };
+        entries.iter().find(|(own, _)| &**own == key).map_or(Cell::Null, |(_, value)| Cell::of(value))
+    }
+
     /// What `type_of()` gives.
     pub(crate) fn type_name(self) -> &'static str {
         match self {
@@ -97,7 +124,25 @@ impl<'a> Cell<'a> {
             Cell::Null => {}
             Cell::Text(text) => out.push_str(text),
             Cell::Int(value) => out.push_str(itoa::Buffer::new().format(value)),
-            other => out.push_str(&text::text_form(&other.to_value())),
+            Cell::Array(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { "" });
+                    Cell::of(item).append_text(out);
+                }
+                out.push(']');
+            }
+            Cell::Map(entries) => {
+                out.push('{');
+                for (at, (key, value)) in entries.iter().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { "" });
+                    out.push_str(key);
+                    out.push_str(": ");
+                    Cell::of(value).append_text(out);
+                }
+                out.push('}');
+            }
+            scalar => out.push_str(&text::text_form(&scalar.to_value())),
         }
     }
 
@@ -167,8 +212,11 @@ fn arrays_equal(left: &[Value], right: &[Value]) -> bool {
 }
 
 fn maps_equal(left: &[(Arc<str>, Value)], right: &[(Arc<str>, Value)]) -> bool {
-    let find = |key: &str| right.iter().find(|(own, _)| &**own == key).map(|(_, value)| value);
-    left.len() == right.len() && left.iter().all(|(key, a)| find(key).is_some_and(|b| contained_equal(a, b)))
+    if left.len() != right.len() {
+        return false;
+    }
+    let known: HashMap<&str, &Value> = right.iter().map(|(key, value)| (&**key, value)).collect();
+    left.iter().all(|(key, a)| known.get(&**key).is_some_and(|b| contained_equal(a, b)))
 }
 
 fn contained_equal(left: &Value, right: &Value) -> bool {

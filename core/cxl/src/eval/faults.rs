@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use clinker_diagnostics::Span;
 
+use super::budget::MAX_DEPTH;
 use super::cell::{Cell, MAX_TEXT};
 use crate::outcome::{ErrorKind, EvalError};
 
@@ -96,6 +97,27 @@ pub(crate) fn pattern(pattern: &str, reason: &str) -> EvalError {
 /// `string_too_large`.
 pub(crate) fn too_large(bytes: usize) -> EvalError {
     error(ErrorKind::StringTooLarge, format!("string too large: {bytes} bytes, limit {MAX_TEXT}"), None)
+}
+
+/// `duplicate_map_key`.
+pub(crate) fn duplicate_key(key: &str) -> EvalError {
+    error(ErrorKind::DuplicateMapKey, format!("duplicate map key '{key}'"), Some(key.to_owned()))
+}
+
+/// `invalid_nested_key`.
+pub(crate) fn invalid_key(key: &str) -> EvalError {
+    error(ErrorKind::InvalidNestedKey, format!("invalid map key '{key}'"), Some(key.to_owned()))
+}
+
+/// `construction_limit_exceeded`.
+pub(crate) fn construction_limit(limit: usize) -> EvalError {
+    error(ErrorKind::ConstructionLimitExceeded, format!("constructed values exceed {limit} bytes"), None)
+}
+
+/// `construction_depth_exceeded`.
+pub(crate) fn construction_depth() -> EvalError {
+    let message = format!("constructed values nest deeper than {MAX_DEPTH}");
+    error(ErrorKind::ConstructionDepthExceeded, message, None)
 }
 
 /// `nan_in_output`.

@@ -2,7 +2,7 @@
 //!
 //! [`evaluate`] evaluates one typed expression for all rows of a frame. A kernel computes every row first and looks for
 //! the failed ones only if there is one. A failed row keeps a meaningless value; its first reason is in the faults,
-//! where later ones change nothing.
+//! where later ones change nothing. What makes or opens arrays and maps is evaluated row by row ([`row`]).
 
 mod arithmetic;
 mod branch;
@@ -14,6 +14,7 @@ pub(crate) mod faults;
 mod frame;
 mod logic;
 mod program;
+mod row;
 mod system;
 mod text_builder;
 mod vector;
@@ -21,7 +22,11 @@ mod vector;
 #[cfg(test)]
 mod budget_tests;
 #[cfg(test)]
+mod container_tests;
+#[cfg(test)]
 pub(crate) mod oracle;
+#[cfg(test)]
+mod oracle_containers;
 #[cfg(test)]
 mod oracle_tests;
 #[cfg(test)]
@@ -29,8 +34,8 @@ mod tests;
 
 use std::rc::Rc;
 
-pub(crate) use budget::Budget;
-pub(crate) use cell::{Cell, check_text};
+pub(crate) use budget::{Budget, check_built};
+pub(crate) use cell::{Cell, SLOT, check_text};
 pub(crate) use program::{run_condition, run_expression, run_program};
 pub(crate) use text_builder::TextBuilder;
 
@@ -82,5 +87,12 @@ fn evaluate(frame: &Rc<Frame<'_>>, node: &Node, faults: &mut Faults) -> Vector {
         NodeKind::Call { function, operands, prepared } => {
             call::call(frame, (function, prepared), operands, node, faults)
         }
+        NodeKind::Bound(_)
+        | NodeKind::Array(_)
+        | NodeKind::Map(_)
+        | NodeKind::Comprehension { .. }
+        | NodeKind::Index { .. }
+        | NodeKind::Member { .. }
+        | NodeKind::Closure { .. } => row::evaluate(frame, node, faults),
     }
 }

@@ -1,5 +1,6 @@
 //! The plain interpreter: one row at a time over [`Value`], written from the rules and not from the kernels.
 
+use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::syntax::ast::{ArithmeticOp, CompareOp};
 
 /// Kind and message of a failure.
 pub(crate) type Failed = (ErrorKind, String);
-type Evaluated = Result<Value, Failed>;
+pub(super) type Evaluated = Result<Value, Failed>;
 
 /// What a program makes of one row.
 #[derive(Debug, PartialEq)]
@@ -31,11 +32,13 @@ pub(crate) struct Row<'b> {
     pub(crate) run: &'b RunContext,
     pub(crate) row: usize,
     slots: Vec<Value>,
+    /// The elements bound around the expression, by level.
+    pub(super) bound: RefCell<Vec<Value>>,
 }
 
 impl<'b> Row<'b> {
     pub(crate) fn new(batch: &'b Batch, run: &'b RunContext, row: usize) -> Self {
-        Self { batch, run, row, slots: Vec::new() }
+        Self { batch, run, row, slots: Vec::new(), bound: RefCell::default() }
     }
 
     /// Runs a program.
@@ -50,7 +53,7 @@ impl<'b> Row<'b> {
             match step {
                 Step::Let { slot, .. } => self.slots[*slot] = value,
                 Step::Emit { slot, .. } => {
-                    if matches!(value, Value::Float(float) if float.is_nan()) {
+                    if has_nan(&value) {
                         return RowOutcome::Failed(field, (ErrorKind::NanInOutput, "NaN in output".to_owned()));
                     }
                     self.slots[*slot] = value;
@@ -105,6 +108,7 @@ impl<'b> Row<'b> {
                 (other, _) => other,
             }),
             NodeKind::Call { .. } => self.call(node),
+            _ => self.container(node),
         }
     }
 
@@ -191,8 +195,9 @@ impl<'b> Row<'b> {
         }
         let cells: Vec<Cell<'_>> = values.iter().map(Cell::of).collect();
         let mut text = String::new();
-        let answer = (function.call)(&mut Call::new(function, prepared), &cells, &mut text)
-            .map_err(|error| (error.kind, error.message.into_owned()))?;
+        let mut call = Call::new(function, prepared);
+        let answer =
+            (function.call)(&mut call, &cells, &mut text).map_err(|error| (error.kind, error.message.into_owned()))?;
         Ok(match answer {
             Answer::Null => Value::Null,
             Answer::Bool(value) => Value::Bool(value),
@@ -201,6 +206,7 @@ impl<'b> Row<'b> {
             Answer::Decimal(value) => Value::Decimal(value),
             Answer::Date(value) => Value::Date(value),
             Answer::DateTime(value) => Value::DateTime(value),
+            Answer::Built => call.take_built(),
             Answer::Text => Value::String(text.into()),
             Answer::Operand(index) => values[index].clone(),
             Answer::Slice(start, end) => match &values[0] {
@@ -211,7 +217,7 @@ impl<'b> Row<'b> {
     }
 }
 
-fn mismatch(expected: &str, got: &Value) -> Failed {
+pub(super) fn mismatch(expected: &str, got: &Value) -> Failed {
     (ErrorKind::TypeMismatch, format!("type mismatch: expected {expected}, got {}", got.type_name()))
 }
 
@@ -219,7 +225,7 @@ fn overflow(what: &str) -> Failed {
     (ErrorKind::IntegerOverflow, format!("integer overflow in {what}"))
 }
 
-fn truth(value: &Value) -> Result<Option<bool>, Failed> {
+pub(super) fn truth(value: &Value) -> Result<Option<bool>, Failed> {
     match value {
         Value::Null => Ok(None),
         Value::Bool(value) => Ok(Some(*value)),
@@ -325,6 +331,12 @@ fn compare(op: CompareOp, left: &Value, right: &Value) -> Evaluated {
         }
         (Value::Bool(_), Value::Bool(_)) if !equality => return Err(mismatch("an orderable value", left)),
         (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(b)),
+        (Value::Array(_), Value::Array(_)) | (Value::Map(_), Value::Map(_)) => {
+            if !equality {
+                return Err(mismatch("an orderable value", left));
+            }
+            return Ok(Value::Bool(contained(left, right) == (op == CompareOp::Equal)));
+        }
         _ => match (as_decimal(left), as_decimal(right)) {
             (Some(a), Some(b)) => Some(a.numeric_cmp(b)),
             _ if equality => return Ok(Value::Bool(op == CompareOp::NotEqual)),
@@ -340,6 +352,28 @@ fn compare(op: CompareOp, left: &Value, right: &Value) -> Evaluated {
         CompareOp::Greater => order == Ordering::Greater,
         CompareOp::GreaterOrEqual => order != Ordering::Less,
     }))
+}
+
+/// Equality inside containers.
+fn contained(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Null, Value::Null) => true,
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && (0..a.len()).all(|at| contained(&a[at], &b[at])),
+        (Value::Map(a), Value::Map(b)) => {
+            let has = |key: &str, value: &Value| b.iter().any(|(own, other)| &**own == key && contained(value, other));
+            a.len() == b.len() && a.iter().all(|(key, value)| has(key, value))
+        }
+        _ => compare(CompareOp::Equal, left, right) == Ok(Value::Bool(true)),
+    }
+}
+
+fn has_nan(value: &Value) -> bool {
+    match value {
+        Value::Float(float) => float.is_nan(),
+        Value::Array(items) => items.iter().any(has_nan),
+        Value::Map(entries) => entries.iter().any(|(_, value)| has_nan(value)),
+        _ => false,
+    }
 }
 
 /// The order of an integer and a float by their exact values: whole parts first, then the fraction.
@@ -391,6 +425,11 @@ pub(crate) fn show(value: &Value) -> String {
         Value::Null => "null".to_owned(),
         Value::String(text) => format!("{text:?}"),
         Value::Float(float) => format!("{float:?}"),
+        Value::Array(items) => format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(", ")),
+        Value::Map(entries) => {
+            let shown = entries.iter().map(|(key, value)| format!("{key}: {}", show(value)));
+            format!("{{{}}}", shown.collect::<Vec<_>>().join(", "))
+        }
         other => text::text_form(other),
     }
 }

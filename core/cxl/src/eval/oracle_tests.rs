@@ -33,7 +33,7 @@ impl Random {
     }
 }
 
-const KINDS: [(&str, Kind); 11] = [
+const KINDS: [(&str, Kind); 14] = [
     ("i", Kind::Int),
     ("j", Kind::Int),
     ("f", Kind::Float),
@@ -45,6 +45,9 @@ const KINDS: [(&str, Kind); 11] = [
     ("day", Kind::Date),
     ("at", Kind::DateTime),
     ("raw", Kind::Any),
+    ("xs", Kind::Array),
+    ("ys", Kind::Array),
+    ("m", Kind::Map),
 ];
 
 fn value(random: &mut Random, kind: Kind) -> Value {
@@ -69,6 +72,19 @@ fn value(random: &mut Random, kind: Kind) -> Value {
         Kind::Bool => Value::Bool(random.below(2) == 0),
         Kind::Date => Value::Date(*random.pick(&[0, 22_500, -719_162, 2_932_896])),
         Kind::DateTime => Value::DateTime(*random.pick(&[0, 1_943_942_704_500_000_000, -62_135_596_800_000_000_000])),
+        Kind::Array => {
+            let items = random.below(4);
+            Value::Array((0..items).map(|_| value(random, Kind::Any)).collect())
+        }
+        Kind::Map => {
+            let keys = ["a", "k", "\\@id", "b.c", "a"];
+            let (start, len) = (random.below(2), random.below(4));
+            Value::Map(keys[start..start + len].iter().map(|key| ((*key).into(), value(random, Kind::Any))).collect())
+        }
+        _ if random.below(6) == 0 => {
+            let kind = *random.pick(&[Kind::Array, Kind::Map]);
+            value(random, kind)
+        }
         _ => {
             let kind = *random.pick(&[Kind::Int, Kind::Float, Kind::Decimal, Kind::String, Kind::Bool, Kind::Date]);
             value(random, kind)
@@ -93,6 +109,8 @@ fn expression(random: &mut Random, kind: Kind, depth: usize) -> String {
             let (hit, second, other) = (sub(random, kind), sub(random, kind), sub(random, kind));
             format!("(match {subject} {{ {pattern} => {hit}, 7 => {second}, _ => {other} }})")
         }
+        3 if matches!(kind, Kind::Array | Kind::Map | Kind::Any | Kind::Bool) => container(random, kind, depth),
+        _ if matches!(kind, Kind::Array | Kind::Map) => container(random, kind, depth),
         _ => operation(random, kind, depth),
     }
 }
@@ -137,6 +155,45 @@ fn operation(random: &mut Random, kind: Kind, depth: usize) -> String {
     }
 }
 
+/// An expression that makes or opens an array or a map. A closure or a comprehension binds `it` and `x`.
+fn container(random: &mut Random, kind: Kind, depth: usize) -> String {
+    let mut sub = |kind| expression(random, kind, depth - 1);
+    let (xs, ys, map, raw, int) = (sub(Kind::Array), sub(Kind::Array), sub(Kind::Map), sub(Kind::Any), sub(Kind::Int));
+    let (condition, text, inner) = (sub(Kind::Bool), sub(Kind::String), sub(Kind::Array));
+    let about = *random.pick(&["it", "it > 1", "it == raw", "not it", "it.is_null()", "1 / it > 0 ?? true"]);
+    let made = *random.pick(&["it * 2", "it", "it.to_string()", "1 / it", "[it]", "{k: it}.k", "it.a", "xs[it]"]);
+    let pick = random.below(8);
+    match (kind, pick) {
+        (Kind::Array, 0) => format!("[{raw}, {int}, {text}]"),
+        (Kind::Array, 1) => {
+            format!("[{made} for it2 in {xs} if {condition}]").replace("it ", "it2 ").replace("it]", "it2]")
+        }
+        (Kind::Array, 2) => format!("{xs}.filter(it => {about})"),
+        (Kind::Array, 3) => format!("{xs}.map(it => {made})"),
+        (Kind::Array, 4) => format!("{xs}.flat_map(it => if {about} then {made} else {inner})"),
+        (Kind::Array, 5) => format!("{text}.split({text})"),
+        (Kind::Array, 6) => format!("{xs}.remove({int})"),
+        (Kind::Array, _) => format!("{xs}.map(it => {ys}.filter(it => it == {raw}))"),
+        (Kind::Map, 0) => format!("{{a: {raw}, [{text}]: {int}, \"k\": {xs}}}"),
+        (Kind::Map, 1) => format!("{map}.merge({map})"),
+        (Kind::Map, 2) => format!("{map}.set(\"a.b\", {raw})"),
+        (Kind::Map, 3) => format!("{map}.set({text}, {raw})"),
+        (Kind::Map, 4) => format!("{map}.unset(\"a[0]\")"),
+        (Kind::Map, _) => format!("{map}.remove_field({text})"),
+        (Kind::Bool, 0) => format!("{xs}.any(it => {about})"),
+        (Kind::Bool, 1) => format!("({xs} == {ys})"),
+        (Kind::Bool, 2) => format!("({map} != {map})"),
+        (Kind::Bool, _) => format!("{xs}.is_empty()"),
+        (_, 0) => format!("{xs}.find(it => {about})"),
+        (_, 1) => format!("{raw}[{int}]"),
+        (_, 2) => format!("{xs}[{int}]"),
+        (_, 3) => format!("{map}[{text}]"),
+        (_, 4) => format!("{raw}.k"),
+        (_, 5) => format!("{map}.a"),
+        (_, _) => format!("(match {raw} {{ {xs} => {int}, {map} => 1, _ => {raw} }})"),
+    }
+}
+
 fn leaf(random: &mut Random, kind: Kind) -> String {
     let names: Vec<&str> = KINDS.iter().filter(|(_, own)| *own == kind).map(|(name, _)| *name).collect();
     let literals: &[&str] = match kind {
@@ -147,14 +204,26 @@ fn leaf(random: &mut Random, kind: Kind) -> String {
         Kind::Bool => &["true", "false", "null"],
         Kind::Date => &["#2031-08-09#"],
         Kind::DateTime => &["now", "$source.ingestion_timestamp"],
+        Kind::Array => &["[]", "[1, null, \"a\"]"],
+        Kind::Map => &["{}", "{a: {b: 1}}"],
         _ => &["null", "raw"],
     };
     if random.below(3) == 0 { (*random.pick(literals)).to_owned() } else { (*random.pick(&names)).to_owned() }
 }
 
 fn program(random: &mut Random) -> String {
-    let kinds =
-        [Kind::Int, Kind::Float, Kind::Decimal, Kind::String, Kind::Bool, Kind::Date, Kind::DateTime, Kind::Any];
+    let kinds = [
+        Kind::Int,
+        Kind::Float,
+        Kind::Decimal,
+        Kind::String,
+        Kind::Bool,
+        Kind::Date,
+        Kind::DateTime,
+        Kind::Any,
+        Kind::Array,
+        Kind::Map,
+    ];
     let mut lines = Vec::new();
     for number in 0..1 + random.below(4) {
         let kind = *random.pick(&kinds);
@@ -260,6 +329,10 @@ fn call_of(random: &mut Random, function: &Function) -> String {
     };
     let receiver = accepted(random, function.receiver);
     let extra = if function.variadic { 2 } else { 0 };
+    if function.closure_only() {
+        let body = expression(random, Kind::Bool, 1);
+        return format!("({receiver}).{}(it => it == raw or {body})", function.name);
+    }
     let given = function.required() + random.below(function.params.len() - function.required() + 1 + extra);
     let args: Vec<String> = (0..given).map(|index| accepted(random, function.param(index).accepts)).collect();
     format!("({receiver}).{}({})", function.name, args.join(", "))

@@ -136,7 +136,11 @@ fn failure(frame: &Frame<'_>, row: u32, error: &EvalError, field: Option<&Arc<st
 /// An emitted NaN fails its row.
 fn refuse_nan(vector: &Vector, value: &Node, rows: usize, faults: &mut Faults) {
     match vector {
-        Vector::Scalar(Value::Float(float)) if float.is_nan() => faults.all(rows, value.span, &faults::nan()),
+        Vector::Scalar(scalar) => {
+            if holds_nan(Cell::of(scalar)) {
+                faults.all(rows, value.span, &faults::nan());
+            }
+        }
         Vector::Column(Column::Float(array)) => {
             if array.values().iter().any(|float| float.is_nan()) {
                 for row in (0..rows).filter(|row| !array.is_null(*row) && array.value(*row).is_nan()) {
@@ -144,9 +148,9 @@ fn refuse_nan(vector: &Vector, value: &Node, rows: usize, faults: &mut Faults) {
                 }
             }
         }
-        Vector::Scalar(_) | Vector::Column(_) => {}
+        Vector::Column(_) => {}
         Vector::Values(_) | Vector::Dynamic(_) => {
-            for row in (0..rows).filter(|row| holds_nan(vector.cell(*row))) {
+            for row in (0..rows).filter(|row| vector.may_hold_nan(*row) && holds_nan(vector.cell(*row))) {
                 faults.at(row, value.span, faults::nan());
             }
         }

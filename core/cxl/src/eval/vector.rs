@@ -69,6 +69,17 @@ impl Vector {
         }
     }
 
+    /// Whether a value may be or hold a NaN, told without reading it where that is possible.
+    pub(crate) fn may_hold_nan(&self, row: usize) -> bool {
+        match self {
+            Vector::Dynamic(dynamic) => match &dynamic.column {
+                Column::Dynamic(_, texts) => !texts.is_null(row) && texts.value(row).contains("$float"),
+                _ => true,
+            },
+            _ => true,
+        }
+    }
+
     /// Which rows are not null; nothing when all are.
     pub(crate) fn validity(&self, rows: usize) -> Option<NullBuffer> {
         match self {
@@ -247,6 +258,14 @@ impl Builder {
                 debug_assert!(matches!(cell, Cell::Null), "a {} in a column of another type", cell.type_name());
                 builder.push_null();
             }
+        }
+    }
+
+    /// Appends a value that need not be copied.
+    pub(crate) fn push_value(&mut self, value: Value) {
+        match self {
+            Builder::Values(values) => values.push(value),
+            other => other.push(Cell::of(&value)),
         }
     }
 

@@ -8,8 +8,9 @@ use regex::{Regex, RegexBuilder};
 
 use crate::check::types::Base;
 use crate::eval::Cell;
+use crate::ir::ClosureMethod;
 use crate::outcome::EvalError;
-use clinker_record::Decimal;
+use clinker_record::{Decimal, Value};
 
 /// A built-in method.
 #[derive(Debug)]
@@ -28,6 +29,9 @@ pub(crate) struct Function {
     pub(crate) sees_any_argument: bool,
     /// What the argument of that position is compiled to.
     pub(crate) prepares: Option<(Prepare, usize)>,
+    /// The method of the same name that takes a closure. A function without parameters has only that form, and no row
+    /// form of its own.
+    pub(crate) closure: Option<ClosureMethod>,
     /// One paragraph for readers.
     pub(crate) doc: &'static str,
     /// Expressions with the value they yield, all executed by a test.
@@ -74,6 +78,7 @@ impl Kinds {
     pub(crate) const TEXT: Kinds = Kinds(16);
     pub(crate) const ARRAY: Kinds = Kinds(128);
     pub(crate) const NUMBER: Kinds = Kinds(2 | 4 | 8);
+    pub(crate) const MAP: Kinds = Kinds(256);
     pub(crate) const DATE: Kinds = Kinds(32 | 64);
     pub(crate) const ANY: Kinds = Kinds(0x1ff);
 
@@ -166,6 +171,8 @@ pub(crate) enum Answer {
     Slice(usize, usize),
     /// An operand as it is.
     Operand(usize),
+    /// The array or map that was handed to [`Call::build`].
+    Built,
 }
 
 /// What a text argument is compiled to.
@@ -232,11 +239,23 @@ pub(crate) struct Call<'p> {
     prepare: Option<Prepare>,
     prepared: &'p Prepared,
     memo: Option<(String, Prepared)>,
+    built: Value,
 }
 
 impl<'p> Call<'p> {
     pub(crate) fn new(function: &Function, prepared: &'p Prepared) -> Self {
-        Self { prepare: function.prepares.map(|(prepare, _)| prepare), prepared, memo: None }
+        Self { prepare: function.prepares.map(|(prepare, _)| prepare), prepared, memo: None, built: Value::Null }
+    }
+
+    /// The array or map that is the result.
+    pub(crate) fn build(&mut self, value: Value) -> Answer {
+        self.built = value;
+        Answer::Built
+    }
+
+    /// Takes what was built.
+    pub(crate) fn take_built(&mut self) -> Value {
+        std::mem::replace(&mut self.built, Value::Null)
     }
 
     fn compiled(&mut self, text: &str) -> Result<&Prepared, String> {
@@ -279,6 +298,7 @@ impl Function {
         sees_null: false,
         sees_any_argument: false,
         prepares: None,
+        closure: None,
         doc: "",
         examples: &[],
         call: |_, _, _| Ok(Answer::Null),
@@ -307,8 +327,27 @@ impl Function {
         }
     }
 
+    /// Whether it is called with a closure and nothing else.
+    pub(crate) fn closure_only(&self) -> bool {
+        self.closure.is_some() && self.params.is_empty()
+    }
+
+    /// The kinds it is called on, in words.
+    pub(crate) fn receiver(&self) -> String {
+        let also = if self.closure.is_some() { Kinds::ARRAY } else { Kinds(0) };
+        self.receiver.or(also).to_string()
+    }
+
     /// `substring(start: Int [, len: Int])`.
     pub(crate) fn signature(&self) -> String {
+        match self.closure {
+            Some(_) if self.closure_only() => format!("{}(it => …)", self.name),
+            Some(_) => format!("{} or {}(it => …)", self.plain_signature(), self.name),
+            None => self.plain_signature(),
+        }
+    }
+
+    fn plain_signature(&self) -> String {
         let mut text = format!("{}(", self.name);
         for (index, param) in self.params.iter().enumerate() {
             let comma = if index > 0 { ", " } else { "" };

@@ -8,6 +8,11 @@ pub(super) static FUNCTION: Function = Function {
     params: &[Param::new("sep", Kinds::TEXT)],
     result: ResultType::Fixed(Base::String),
     doc: "The text forms of the elements of an array with `sep` between them. A null element is empty.",
+    examples: &[
+        (r#"[2031, 8].join("-")"#, r#""2031-8""#),
+        (r#"["q", "r"].join("")"#, r#""qr""#),
+        (r#"[1, null].join("/")"#, r#""1/""#),
+    ],
     call: |_, cells, out| {
         let (Cell::Array(items), Cell::Text(sep)) = (cells[0], cells[1]) else { return Ok(Answer::Null) };
         for (index, item) in items.iter().enumerate() {

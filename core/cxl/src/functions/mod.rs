@@ -5,6 +5,7 @@
 //! row, so that one definition is both the meaning and the fast path.
 
 mod function;
+mod path;
 mod prelude;
 mod shared;
 
@@ -15,6 +16,7 @@ mod abs;
 mod add_days;
 mod add_months;
 mod add_years;
+mod any;
 mod capture;
 mod catch;
 mod ceil;
@@ -29,7 +31,9 @@ mod ends_with;
 mod extension;
 mod file_name;
 mod file_stem;
+mod filter;
 mod find;
+mod flat_map;
 mod floor;
 mod format;
 mod format_date;
@@ -37,11 +41,14 @@ mod hour;
 mod is_empty;
 mod is_null;
 mod join;
+mod keys;
 mod left;
 mod length;
 mod lower;
+mod map;
 mod matches;
 mod max;
+mod merge;
 mod min;
 mod minute;
 mod month;
@@ -49,6 +56,8 @@ mod pad_left;
 mod pad_right;
 mod parent;
 mod parent_name;
+mod remove;
+mod remove_field;
 mod repeat;
 mod replace;
 mod reverse;
@@ -56,6 +65,8 @@ mod right;
 mod round;
 mod round_to;
 mod second;
+mod set;
+mod split;
 mod starts_with;
 mod substring;
 mod to_bool;
@@ -75,7 +86,9 @@ mod try_decimal;
 mod try_float;
 mod try_int;
 mod type_of;
+mod unset;
 mod upper;
+mod values;
 mod year;
 
 pub(crate) use function::{Answer, Call, Function, Kinds, Prepared, ResultType};
@@ -87,6 +100,7 @@ pub(crate) static ALL: &[&Function] = &[
     &add_days::FUNCTION,
     &add_months::FUNCTION,
     &add_years::FUNCTION,
+    &any::FUNCTION,
     &capture::FUNCTION,
     &catch::FUNCTION,
     &ceil::FUNCTION,
@@ -101,7 +115,9 @@ pub(crate) static ALL: &[&Function] = &[
     &extension::FUNCTION,
     &file_name::FUNCTION,
     &file_stem::FUNCTION,
+    &filter::FUNCTION,
     &find::FUNCTION,
+    &flat_map::FUNCTION,
     &floor::FUNCTION,
     &format::FUNCTION,
     &format_date::FUNCTION,
@@ -109,11 +125,14 @@ pub(crate) static ALL: &[&Function] = &[
     &is_empty::FUNCTION,
     &is_null::FUNCTION,
     &join::FUNCTION,
+    &keys::FUNCTION,
     &left::FUNCTION,
     &length::FUNCTION,
     &lower::FUNCTION,
+    &map::FUNCTION,
     &matches::FUNCTION,
     &max::FUNCTION,
+    &merge::FUNCTION,
     &min::FUNCTION,
     &minute::FUNCTION,
     &month::FUNCTION,
@@ -121,6 +140,8 @@ pub(crate) static ALL: &[&Function] = &[
     &pad_right::FUNCTION,
     &parent::FUNCTION,
     &parent_name::FUNCTION,
+    &remove::FUNCTION,
+    &remove_field::FUNCTION,
     &repeat::FUNCTION,
     &replace::FUNCTION,
     &reverse::FUNCTION,
@@ -128,6 +149,8 @@ pub(crate) static ALL: &[&Function] = &[
     &round::FUNCTION,
     &round_to::FUNCTION,
     &second::FUNCTION,
+    &set::FUNCTION,
+    &split::FUNCTION,
     &starts_with::FUNCTION,
     &substring::FUNCTION,
     &to_bool::FUNCTION,
@@ -147,26 +170,14 @@ pub(crate) static ALL: &[&Function] = &[
     &try_float::FUNCTION,
     &try_int::FUNCTION,
     &type_of::FUNCTION,
+    &unset::FUNCTION,
     &upper::FUNCTION,
+    &values::FUNCTION,
     &year::FUNCTION,
 ];
 
 /// Functions of the language that this version refuses by name.
-pub(crate) const NOT_BUILT: [&str; 13] = [
-    "debug",
-    "flat_map",
-    "filter",
-    "map",
-    "any",
-    "keys",
-    "values",
-    "merge",
-    "set",
-    "unset",
-    "remove",
-    "remove_field",
-    "split",
-];
+pub(crate) const NOT_BUILT: [&str; 1] = ["debug"];
 
 /// The function of that name.
 pub(crate) fn find(name: &str) -> Option<&'static Function> {
@@ -192,7 +203,7 @@ pub struct FunctionDoc {
 pub fn function_docs() -> Vec<FunctionDoc> {
     let doc = |function: &&Function| FunctionDoc {
         name: function.name,
-        receiver: function.receiver.to_string(),
+        receiver: function.receiver(),
         signature: function.signature(),
         text: function.doc,
         examples: function.examples,

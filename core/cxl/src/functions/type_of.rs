@@ -10,6 +10,7 @@ pub(super) static FUNCTION: Function = Function {
     examples: &[
         (r#"null.type_of()"#, r#""Null""#),
         (r#"5.type_of()"#, r#""Int""#),
+        (r#"[1].type_of()"#, r#""Array""#),
         (r#"now.type_of()"#, r#""DateTime""#),
     ],
     call: |_, cells, out| {

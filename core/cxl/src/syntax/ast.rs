@@ -142,7 +142,8 @@ pub(crate) enum Arg {
 /// A key of a map literal.
 #[derive(Debug)]
 pub(crate) enum MapKey {
-    Static,
+    /// The text as it is stored, its escape included.
+    Static(String),
     Computed(Expr),
 }
 
@@ -257,7 +258,7 @@ impl Expr {
 impl MapKey {
     fn computed(&self) -> Option<&Expr> {
         match self {
-            MapKey::Static => None,
+            MapKey::Static(_) => None,
             MapKey::Computed(expr) => Some(expr),
         }
     }

@@ -431,15 +431,13 @@ impl Parser {
             _ => return self.unexpected("a key"),
         };
         self.take();
-        let escaped = text.strip_prefix('\\');
-        if escaped.is_some_and(|rest| !(rest.starts_with(['@', '\\']) || rest == "#text")) {
+        let Some(logical) = logical_key(&text) else {
             return self.fail(span, format!("invalid map key '{text}'"), None);
-        }
-        let logical = escaped.unwrap_or(&text).to_owned();
-        if !keys.insert(logical.clone()) {
+        };
+        if !keys.insert(logical.to_owned()) {
             return self.fail(span, format!("duplicate map key '{logical}'"), None);
         }
-        Ok(MapKey::Static)
+        Ok(MapKey::Static(text))
     }
 
     fn system_reference(&mut self) -> Parse<Expr> {
@@ -480,6 +478,16 @@ impl Parser {
             members.push(self.member()?);
         }
         Ok(())
+    }
+}
+
+/// The key that a text denotes: one leading backslash takes the meaning from a structural name. Nothing for a text that
+/// is no key.
+pub(crate) fn logical_key(text: &str) -> Option<&str> {
+    match text.strip_prefix('\\') {
+        None => Some(text),
+        Some(rest) if rest.starts_with(['@', '\\']) || rest == "#text" => Some(rest),
+        Some(_) => None,
     }
 }
 

@@ -10,4 +10,5 @@ mod token;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use expressions::logical_key;
 pub(crate) use parser::{parse_expression_field, parse_program};
