@@ -27,6 +27,8 @@ pub(crate) struct Applier<'p> {
     /// For each Source the dead-letter file its rows go to.
     pub letter_file_of: Vec<Option<usize>>,
     pub breakers: Breakers,
+    /// Records that the log directives of each node have counted.
+    pub logged: Vec<u64>,
     pub ids: IdSource,
     pub clock: Arc<dyn Clock>,
     pub progress: Arc<Progress>,
@@ -118,12 +120,17 @@ impl Applier<'_> {
                 self.outputs.open[node] = Some(self.destinations.begin(node, Some(at), &mut self.attempt)?);
             }
         }
-        for event in &block.events {
-            self.subscriber.event(event.level, &event.text);
-        }
-        let failures = std::mem::take(&mut block.failures);
-        for failure in failures {
+        let mut events = block.events.iter().peekable();
+        for failure in std::mem::take(&mut block.failures) {
+            // What is logged about a row comes before the row is rejected, and nothing after the row that ends the run.
+            let place = (failure.row, failure.node);
+            while let Some(event) = events.next_if(|event| (event.row, event.node) <= place) {
+                self.subscriber.event(event.level, &event.text);
+            }
             self.reject(failure, &block.letters)?;
+        }
+        for event in events {
+            self.subscriber.event(event.level, &event.text);
         }
         for output in &block.outputs {
             let Some(open) = &mut self.outputs.open[output.node] else {

@@ -8,6 +8,7 @@ use clinker_memory::Reservation;
 use clinker_plan::{Node, NodeId};
 use clinker_record::{Batch, Category};
 
+use crate::operators::transform::log::PendingLog;
 use crate::{Books, RunError};
 
 /// A failure of one row, rendered, in front of its place in the order.
@@ -58,6 +59,8 @@ pub(crate) struct BlockResult {
     /// Text of dead letters.
     pub letters: Vec<u8>,
     pub events: Vec<PendingEvent>,
+    /// Records that log directives count.
+    pub logs: Vec<PendingLog>,
     pub outputs: Vec<SinkBytes>,
     pub books: Books,
     /// Rows of each Source whose turn has come when all of this is applied; none for Sources that it does not concern.
@@ -80,6 +83,7 @@ impl BlockResult {
             self.failures.push(failure);
         }
         self.events.extend(part.events);
+        self.logs.extend(part.logs);
         self.outputs.extend(part.outputs);
         self.books.add(&part.books);
         self.written = part.written;
@@ -112,6 +116,7 @@ impl BlockResult {
             failures: Vec::new(),
             letters: Vec::new(),
             events: Vec::new(),
+            logs: Vec::new(),
             outputs: Vec::new(),
             books: Books::new(nodes),
             turns: Vec::new(),

@@ -288,6 +288,7 @@ impl Mix {
             event.row = self.next_place;
             self.result.events.push(event);
         }
+        self.result.logs.append(&mut from.logs);
         // Counted books alone are an effect, too: a piece of which nothing else is left must not be lost.
         self.next_place = self.next_place.max(1);
     }

@@ -10,7 +10,7 @@ use clinker_cxl::{SourceContext, SourceFile};
 use clinker_diagnostics::Diagnostic;
 use clinker_dlq::Worst;
 use clinker_events::Level;
-use clinker_plan::{CompiledPlan, NodeId, Operator, SourcePlan, Strategy};
+use clinker_plan::{CompiledPlan, LogWhen, NodeId, Operator, SourcePlan, Strategy};
 use clinker_publish::Attempt;
 
 use crate::apply::{Applier, LetterFile, Outputs};
@@ -18,6 +18,7 @@ use crate::breakers::Breakers;
 use crate::destinations::Destinations;
 use crate::error::exit;
 use crate::operators::sink::SinkOperator;
+use crate::operators::transform::log;
 use crate::outputs::sync_all;
 use crate::runtime::{Letters, Runtime};
 use crate::unit::{Part, parts, run_interleave, run_source};
@@ -73,12 +74,14 @@ pub fn run(plan: &CompiledPlan, mut envelope: RunEnvelope) -> Result<RunReport, 
     let letter_file_of = runtime.letters.as_ref().map(Letters::of_sources).unwrap_or_default();
     let mut applier = applier(plan, envelope, destinations, letter_file_of)?;
     let sinks = sink_operators(plan);
+    log_boundaries(&runtime, LogWhen::BeforeTransform);
     for part in parts(plan) {
         match part {
             Part::Source(source) => run_source(&runtime, source, &sinks, &mut applier)?,
             Part::Interleave(merge) => run_interleave(&runtime, merge, &sinks, &mut applier)?,
         }
     }
+    log_boundaries(&runtime, LogWhen::AfterTransform);
     for sink in &sinks {
         applier.warnings.extend(sink.warnings(&plan.nodes[sink.node].schema));
     }
@@ -170,10 +173,20 @@ fn applier<'p>(
         worst: Worst::default(),
         ok_rows: 0,
         breakers: Breakers::new(plan),
+        logged: vec![0; plan.nodes.len()],
         last_instant: i128::MIN,
         warnings: Vec::new(),
         current_source: 0,
     })
+}
+
+/// Log events that stand before the first or after the last record of a Transform.
+fn log_boundaries(runtime: &Runtime<'_>, when: LogWhen) {
+    for (id, node) in runtime.plan.nodes.iter().enumerate() {
+        if let Operator::Transform(plan) = &node.operator {
+            log::boundary(runtime, id, plan, when);
+        }
+    }
 }
 
 /// The Sinks of the plan. They live as long as the run: what one Source has shown holds for the next one.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clinker_cxl::{RunContext, SourceContext};
 use clinker_dlq::{Clock, ColumnMap, Layout, SOURCE_RECORD};
-use clinker_events::Progress;
+use clinker_events::{Progress, Subscriber};
 use clinker_format::BlockBound;
 use clinker_memory::Budget;
 use clinker_plan::{CompiledPlan, NodeId, Operator, SourcePlan, Strategy};
@@ -30,6 +30,7 @@ pub(crate) struct Runtime<'p> {
     pub context: RunContext,
     pub clock: Arc<dyn Clock>,
     pub progress: Arc<Progress>,
+    pub subscriber: Arc<dyn Subscriber>,
     pub cancel: CancelToken,
     pub inputs: Arc<dyn InputOpener>,
     pub budget: Arc<Budget>,
@@ -82,6 +83,7 @@ impl<'p> Runtime<'p> {
             },
             clock: Arc::clone(&envelope.clock),
             progress: Arc::clone(&envelope.progress),
+            subscriber: Arc::clone(&envelope.subscriber),
             cancel: envelope.cancel.clone(),
             inputs: Arc::clone(&envelope.inputs),
             budget,

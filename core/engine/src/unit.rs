@@ -58,6 +58,12 @@ impl UnitEffects<'_, '_> {
                 settled = true;
             }
         }
+        for log in std::mem::take(&mut result.logs) {
+            if let Operator::Transform(plan) = &self.runtime.plan.nodes[log.node].operator {
+                log.events(self.runtime, plan, &mut self.applier.logged[log.node], &mut result.events);
+                settled = true;
+            }
+        }
         result.outputs = outputs;
         if settled {
             result.sort();

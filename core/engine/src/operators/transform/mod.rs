@@ -1,5 +1,6 @@
 //! The Transform: a program, then checks on what it made. Pure.
 
+pub(crate) mod log;
 mod validate;
 
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub(crate) fn transform(
     out: &mut BlockResult,
 ) -> Result<Batch, TooLarge> {
     let outcome = plan.program.evaluate_within(batch, evaluation, runtime.batch_budget)?;
+    log::per_record(runtime, node, plan, batch, evaluation, out);
+    log::on_error(runtime, node, plan, batch, &outcome.failures, out);
     out.books.nodes[node].filtered += outcome.filtered;
     let stop_as = StopAs { exit: exit::DATA, code: None, always: false };
     fail_rows(runtime, node, batch, &outcome.failures, &stop_as, out);

@@ -42,6 +42,7 @@ pub(super) fn validate(
         return output;
     }
     let stop_as = StopAs { exit: exit::DATA, code: None, always: false };
+    super::log::on_error(runtime, node, plan, input, &failures, out);
     fail_rows(runtime, node, input, &failures, &stop_as, out);
     let passing: Vec<u32> = (0..output.rows as u32).filter(|row| failed[*row as usize].is_none()).collect();
     output.take(&passing)
