@@ -25,7 +25,7 @@ mod tests;
 mod yaml;
 
 pub use compile::{CompileRequest, Compiled, Lookup, compile};
-pub use explain::{ExplainSettings, explain_text, resolved_outputs};
+pub use explain::{ExplainSettings, explain_dot, explain_json, explain_text, resolved_outputs};
 pub use model::{
     Check, CompiledPlan, DeadLetterPlan, FailurePolicy, IfExists, Input, LogPlan, LogWhen, MemoryPlan, MergeMode,
     MergePlan, Node, NodeId, OnUnmapped, Operator, OutputSource, Port, ProjectedColumn, ProjectedFrom, Projection,

@@ -21,3 +21,8 @@ pub(super) fn bytes(plan: &CompiledPlan) -> Vec<Option<u64>> {
     }
     estimates
 }
+
+/// Rows that files of this size are taken to hold.
+pub(super) fn rows(bytes: u64) -> u64 {
+    bytes.div_ceil(1024)
+}

@@ -1,11 +1,16 @@
-//! The plan as text: every line is a view of the object that would run.
+//! The plan in words: every line is a view of the object that would run.
 
+mod dot;
 mod estimate;
+mod json;
 mod outputs;
 mod sections;
+mod topology;
 
 use crate::model::{CompiledPlan, Node, Operator};
 
+pub use dot::explain_dot;
+pub use json::explain_json;
 pub use outputs::resolved_outputs;
 
 /// What of the command the explanation shows besides the plan.
@@ -25,7 +30,7 @@ pub fn explain_text(plan: &CompiledPlan, settings: &ExplainSettings) -> String {
     sections.push(sections::expressions(plan));
     sections.push(sections::types(plan));
     sections.push(sections::memory(plan, settings));
-    sections.push(sections::topology(plan));
+    sections.push(topology::topology(plan));
     sections.extend(sections::dead_letters(plan));
     sections.push(sections::staging());
     sections.join("\n")
@@ -40,6 +45,11 @@ fn kind(node: &Node) -> &'static str {
         Operator::Route(_) => "route",
         Operator::Merge(_) => "merge",
     }
+}
+
+/// The slug of a node.
+fn id(node: &Node) -> String {
+    format!("{}.{}", kind(node), node.name)
 }
 
 fn display(node: &Node) -> String {

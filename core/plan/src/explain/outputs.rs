@@ -37,14 +37,35 @@ pub(super) fn planned(plan: &CompiledPlan) -> String {
 }
 
 fn line(text: &mut String, name: &str, path: &str, sink: &SinkPlan) {
-    let (policy, note) = match sink.if_exists {
-        IfExists::Overwrite => ("overwrite", String::new()),
-        IfExists::Error => ("error", String::new()),
+    let note = match sink.if_exists {
         IfExists::UniqueSuffix { width } => {
             let number = if width > 0 { format!("{{n:0{width}}}") } else { "{n}".to_string() };
-            ("unique_suffix", format!(" — collisions append -{number} before extension"))
+            format!(" — collisions append -{number} before extension")
         }
+        IfExists::Overwrite | IfExists::Error => String::new(),
     };
     let _ = writeln!(text, "  '{name}' → {path}");
-    let _ = writeln!(text, "      [if_exists={policy}, write_meta=false]{note}");
+    let _ = writeln!(text, "      [if_exists={}, write_meta=false]{note}", policy(sink.if_exists));
+}
+
+fn policy(if_exists: IfExists) -> &'static str {
+    match if_exists {
+        IfExists::Overwrite => "overwrite",
+        IfExists::Error => "error",
+        IfExists::UniqueSuffix { .. } => "unique_suffix",
+    }
+}
+
+/// An output of no run in particular, for programs.
+pub(super) fn described(plan: &CompiledPlan, sink: &SinkPlan) -> serde_json::Value {
+    let width = match sink.if_exists {
+        IfExists::UniqueSuffix { width } => Some(width),
+        IfExists::Overwrite | IfExists::Error => None,
+    };
+    serde_json::json!({
+        "path": sink.path.planned(&plan.pipeline_hash),
+        "if_exists": policy(sink.if_exists),
+        "unique_suffix_width": width,
+        "write_meta": false,
+    })
 }

@@ -6,9 +6,9 @@ use clinker_format::input::FileSelection;
 
 use super::{ExplainSettings, display, kind, size};
 use crate::document::SOFT;
-use crate::model::{CompiledPlan, Node, NodeId, Operator, WidenedColumns};
+use crate::model::{CompiledPlan, Input, MergeMode, Node, Operator, ProjectedFrom, WidenedColumns};
 
-fn headed(title: &str) -> String {
+pub(super) fn headed(title: &str) -> String {
     format!("=== {title} ===\n\n")
 }
 
@@ -35,6 +35,9 @@ pub(super) fn execution_plan(plan: &CompiledPlan) -> String {
                 line!(text, "\n{}", display(node));
                 line!(text, "  emits: {}", emits.join(", "));
                 line!(text, "  validations: {}", transform.validations.len());
+                if !transform.log.is_empty() {
+                    line!(text, "  log events: {}", transform.log.len());
+                }
             }
             Operator::Sink(sink) => {
                 let columns: Vec<&str> = sink.projection.columns.iter().map(|column| &*column.name).collect();
@@ -45,13 +48,37 @@ pub(super) fn execution_plan(plan: &CompiledPlan) -> String {
                 line!(text, "\n{}", display(node));
                 line!(text, "  writes: {}{rest}", columns.join(", "));
             }
-            Operator::Source(_) | Operator::Route(_) | Operator::Merge(_) => {}
+            Operator::Merge(merge) => {
+                let inputs: Vec<String> = node.inputs.iter().map(|input| reference(plan, *input)).collect();
+                line!(text, "\n{}", display(node));
+                line!(text, "  mode: {}", merge_mode(merge.mode));
+                line!(text, "  inputs: {}", inputs.join(", "));
+            }
+            Operator::Source(_) | Operator::Route(_) => {}
         }
     }
     text
 }
 
-fn policy(plan: &CompiledPlan) -> String {
+/// The order of a Merge in words.
+fn merge_mode(mode: MergeMode) -> String {
+    match mode {
+        MergeMode::Concat => "concat".to_string(),
+        MergeMode::Interleave { turn: 1 } => "interleave, in turns of 1 row".to_string(),
+        MergeMode::Interleave { turn } => format!("interleave, in turns of {turn} rows"),
+    }
+}
+
+/// An output as references name it.
+pub(super) fn reference(plan: &CompiledPlan, input: Input) -> String {
+    let node = &plan.nodes[input.node];
+    match &node.ports[input.port].name {
+        Some(port) => format!("{}.{port}", node.name),
+        None => node.name.to_string(),
+    }
+}
+
+pub(super) fn policy(plan: &CompiledPlan) -> String {
     let thresholds = format!("(pause at {SOFT:.2}·limit, resume below {:.2}·limit)", plan.memory.resume_threshold);
     match plan.memory.backpressure {
         "spill" => "Priority".to_string(),
@@ -146,52 +173,68 @@ pub(super) fn statistics(plan: &CompiledPlan, estimates: &[Option<u64>]) -> Opti
     for (node, estimate) in plan.nodes.iter().zip(estimates) {
         let (Operator::Source(_), Some(bytes)) = (&node.operator, estimate) else { continue };
         known = true;
-        line!(text, "{}: ≈{} rows [file metadata]", node.name, bytes.div_ceil(1024));
+        line!(text, "{}: ≈{} rows [file metadata]", node.name, super::estimate::rows(*bytes));
     }
     known.then_some(text)
 }
 
 pub(super) fn expressions(plan: &CompiledPlan) -> String {
     let mut text = headed("CXL Expressions");
-    if !plan.nodes.iter().any(|node| matches!(node.operator, Operator::Transform(_))) {
+    let mut any = false;
+    for node in &plan.nodes {
+        let lines = node_expressions(node);
+        if lines.is_empty() && !matches!(node.operator, Operator::Transform(_)) {
+            continue;
+        }
+        any = true;
+        line!(text, "{}:", display(node));
+        lines.iter().for_each(|described| line!(text, "  {described}"));
+    }
+    if !any {
         line!(text, "(none)");
     }
-    for node in &plan.nodes {
-        let Operator::Transform(transform) = &node.operator else { continue };
-        line!(text, "{}:", display(node));
-        for statement in transform.program.describe().lines() {
-            line!(text, "  {statement}");
-        }
-        for validation in &transform.validations {
-            let severity = if validation.warn { "warn" } else { "error" };
-            line!(text, "  validation {} ({severity})", validation.name);
-        }
-    }
     text
+}
+
+/// What a node evaluates, a line each.
+pub(super) fn node_expressions(node: &Node) -> Vec<String> {
+    match &node.operator {
+        Operator::Transform(transform) => {
+            let mut lines: Vec<String> = transform.program.describe().lines().map(str::to_string).collect();
+            lines.extend(transform.validations.iter().map(|validation| {
+                format!("validation {} ({})", validation.name, if validation.warn { "warn" } else { "error" })
+            }));
+            let conditions = transform.log.iter().filter_map(|event| Some((&event.name, event.condition.as_ref()?)));
+            lines.extend(conditions.map(|(name, condition)| format!("log {name}: {}", condition.describe())));
+            lines
+        }
+        Operator::Route(route) => {
+            let branches = route.branches.iter();
+            branches.map(|(branch, condition)| format!("branch {branch}: {}", condition.describe())).collect()
+        }
+        Operator::Source(_) | Operator::Merge(_) | Operator::Sink(_) => Vec::new(),
+    }
 }
 
 pub(super) fn types(plan: &CompiledPlan) -> String {
     let mut text = headed("Type Annotations");
     for node in &plan.nodes {
         line!(text, "{}:", display(node));
-        let written = match &node.operator {
-            Operator::Sink(sink) => Some(&sink.projection.columns),
-            _ => None,
-        };
-        match written {
-            Some(columns) => {
-                for column in columns {
-                    let ty = match column.from {
-                        crate::ProjectedFrom::Column(at) => node.schema.columns[at].1.to_string(),
-                        crate::ProjectedFrom::Widened(_) => "any".to_string(),
-                    };
-                    line!(text, "  {}: {ty}", column.name);
-                }
-            }
-            None => node.schema.columns.iter().for_each(|(name, ty)| line!(text, "  {name}: {ty}")),
-        }
+        node_fields(node).iter().for_each(|(name, ty)| line!(text, "  {name}: {ty}"));
     }
     text
+}
+
+/// The output fields of a node with their types; for a Sink what it writes.
+pub(super) fn node_fields(node: &Node) -> Vec<(&str, String)> {
+    let Operator::Sink(sink) = &node.operator else {
+        return node.schema.columns.iter().map(|(name, ty)| (&**name, ty.to_string())).collect();
+    };
+    let ty = |from: &ProjectedFrom| match from {
+        ProjectedFrom::Column(at) => node.schema.columns[*at].1.to_string(),
+        ProjectedFrom::Widened(_) => "any".to_string(),
+    };
+    sink.projection.columns.iter().map(|column| (&*column.name, ty(&column.from))).collect()
 }
 
 pub(super) fn memory(plan: &CompiledPlan, settings: &ExplainSettings) -> String {
@@ -204,40 +247,6 @@ pub(super) fn memory(plan: &CompiledPlan, settings: &ExplainSettings) -> String 
     line!(text, "resume threshold: {} ({resume:.2}·limit)", share(resume));
     line!(text, "worker threads: {}", settings.threads);
     text
-}
-
-/// The forest of nodes. Every node has at most one input, so plan order is its pre-order with the last-declared
-/// consumer first.
-pub(super) fn topology(plan: &CompiledPlan) -> String {
-    let mut text = headed("DAG Topology");
-    for (id, node) in plan.nodes.iter().enumerate() {
-        line!(text, "{}{}", branch(plan, id), leaf(node));
-    }
-    text
-}
-
-fn leaf(node: &Node) -> String {
-    match &node.operator {
-        Operator::Source(source) => format!("● {} ({})", display(node), source.format),
-        Operator::Sink(sink) => format!("{} ({})", display(node), sink.format),
-        Operator::Transform(_) | Operator::Route(_) | Operator::Merge(_) => display(node),
-    }
-}
-
-fn branch(plan: &CompiledPlan, id: NodeId) -> String {
-    let is_last = |id: NodeId, parent: NodeId| plan.nodes[parent].consumers().next() == Some(id);
-    let mut pieces = Vec::new();
-    let mut at = id;
-    while let Some(parent) = plan.nodes[at].input() {
-        pieces.push(match (at == id, is_last(at, parent)) {
-            (true, true) => "└─ ",
-            (true, false) => "├─ ",
-            (false, true) => "   ",
-            (false, false) => "│  ",
-        });
-        at = parent;
-    }
-    pieces.into_iter().rev().collect()
 }
 
 /// Present with a `dlq:` block.
