@@ -55,38 +55,22 @@ pub(super) fn call(
 
 /// The function over all rows of its operands.
 fn rows_of(callee: Callee<'_>, operands: &[Vector], frame: &Frame<'_>, whole: &Node, faults: &mut Faults) -> Vector {
-    let (rows, budget) = (frame.rows, frame.budget);
     let (function, prepared) = callee;
+    let budget = frame.budget;
     let mut call = Call::new(function, prepared);
-    let mut text = String::new();
-    let mut cells: Vec<Cell<'_>> = Vec::with_capacity(operands.len());
     if operands.iter().all(|operand| matches!(operand, Vector::Scalar(_))) {
-        cells.extend(operands.iter().map(|operand| operand.cell(0)));
-        return match answer(function, &mut call, &mut cells, &mut text) {
-            Ok(Answer::Built) => {
-                let value = call.take_built();
-                if budget.charge(Cell::of(&value).bytes()) { Vector::Scalar(value) } else { Vector::NULL }
-            }
-            Ok(answer) => Vector::Scalar(to_value(answer, &cells, &text)),
-            Err(error) => {
-                if budget.charge(rows.saturating_mul(error.bytes())) {
-                    faults.all(rows, whole.span, &error);
-                }
-                Vector::NULL
-            }
-        };
+        return once(function, &mut call, operands, frame, whole, faults);
     }
     if let (Some(kernel), [Vector::Column(Column::Text(source))]) = (function.kernel, operands)
         && let Some(array) = kernel(source)
     {
-        return if budget.charge(new_bytes(source, &array)) {
-            Vector::Column(Column::Text(array))
-        } else {
-            Vector::NULL
-        };
+        let within = budget.charge(new_bytes(source, &array));
+        return if within { Vector::Column(Column::Text(array)) } else { Vector::NULL };
     }
-    let mut output = Output::new(whole.ty.base, &operands[0], rows);
-    for row in 0..rows {
+    let mut text = String::new();
+    let mut cells: Vec<Cell<'_>> = Vec::with_capacity(operands.len());
+    let mut output = Output::new(whole.ty.base, &operands[0], frame.rows);
+    for row in 0..frame.rows {
         cells.clear();
         cells.extend(operands.iter().map(|operand| operand.cell(row)));
         text.clear();
@@ -115,6 +99,32 @@ fn rows_of(callee: Callee<'_>, operands: &[Vector], frame: &Frame<'_>, whole: &N
         }
     }
     output.finish()
+}
+
+/// One call for all rows, whose operands are the same.
+fn once(
+    function: &Function,
+    call: &mut Call<'_>,
+    operands: &[Vector],
+    frame: &Frame<'_>,
+    whole: &Node,
+    faults: &mut Faults,
+) -> Vector {
+    let mut text = String::new();
+    let mut cells: Vec<Cell<'_>> = operands.iter().map(|operand| operand.cell(0)).collect();
+    match answer(function, call, &mut cells, &mut text) {
+        Ok(Answer::Built) => {
+            let value = call.take_built();
+            if frame.budget.charge(Cell::of(&value).bytes()) { Vector::Scalar(value) } else { Vector::NULL }
+        }
+        Ok(answer) => Vector::Scalar(to_value(answer, &cells, &text)),
+        Err(error) => {
+            if frame.budget.charge(frame.rows.saturating_mul(error.bytes())) {
+                faults.all(frame.rows, whole.span, &error);
+            }
+            Vector::NULL
+        }
+    }
 }
 
 /// The array or map that a call has built for a row of a frame.

@@ -7,6 +7,7 @@ use crate::{Scope, Want, compile_expression};
 fn cxl_10_every_example_of_every_function() {
     for function in super::ALL {
         assert!(!function.doc.is_empty(), "{} has no text", function.name);
+        assert!(!function.examples.is_empty(), "{} has no example", function.name);
         for (text, expected) in function.examples {
             assert_eq!(evaluate(text), *expected, "{text}");
         }
@@ -27,6 +28,41 @@ fn cxl_10_functions_are_sorted_and_documented() {
     );
     assert_eq!(super::find("to_date").expect("it is in the table").signature(), "to_date([fmt: String])");
     assert_eq!(super::find("concat").expect("it is in the table").signature(), "concat(s: String, …)");
+}
+
+/// The reference page, written from the table.
+fn page() -> String {
+    let docs = super::function_docs();
+    let mut page = "# Functions\n\nThis page is written from the functions themselves; every example on it is run by a test. See \
+                    [Expressions](expressions.md) for the language around them.\n\nA function that is called on null is \
+                    null, and so is one with a null argument or a value of an unsuitable type, unless its text says \
+                    otherwise.\n\n| Called on | Functions |\n|---|---|\n"
+        .to_owned();
+    let mut receivers: Vec<&str> = docs.iter().map(|doc| doc.receiver.as_str()).collect();
+    receivers.sort_unstable();
+    receivers.dedup();
+    for receiver in receivers {
+        let link = |doc: &crate::FunctionDoc| format!("[`{0}`](#{0})", doc.name);
+        let names: Vec<String> = docs.iter().filter(|doc| doc.receiver == receiver).map(link).collect();
+        page.push_str(&format!("| {receiver} | {} |\n", names.join(" ")));
+    }
+    for doc in &docs {
+        page.push_str(&format!("\n## {}\n\n`{}` on {}\n\n{}\n\n", doc.name, doc.signature, doc.receiver, doc.text));
+        for (expression, value) in doc.examples {
+            page.push_str(&format!("- `{expression}` is `{value}`\n"));
+        }
+    }
+    page
+}
+
+#[test]
+fn the_reference_page_shows_the_functions_as_they_are() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/reference/functions.md");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, page()).expect("the page can be written");
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(written == page(), "docs/src/reference/functions.md is not up to date: run this test with UPDATE=1");
 }
 
 /// The value of an expression without columns, as the specification writes it.

@@ -4,26 +4,28 @@
 //! variables and system values are taken from the frame once; everything below a node of this kind is evaluated value
 //! by value, with the row forms that the column kernels must agree with.
 
+mod containers;
+mod item;
+
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use clinker_diagnostics::Span;
 use clinker_record::{Decimal, Value};
 
-use super::budget::MAX_DEPTH;
-use super::cell::{self, Cell, SLOT};
+use super::cell::{self, Cell};
 use super::faults::{self, Faults};
 use super::frame::Frame;
 use super::vector::{Builder, Vector};
 use super::{call, system};
+use item::{Evaluated, Item, Place};
+
 use crate::check::types::Base;
 use crate::functions::{Answer, Call, Function, Prepared};
-use crate::ir::{ClosureMethod, Key, Node, NodeKind, SystemValue};
+use crate::ir::{Node, NodeKind, SystemValue};
 use crate::outcome::EvalError;
 use crate::syntax::ast::{ArithmeticOp, CompareOp};
-use crate::syntax::logical_key;
 
 /// The values of an expression for the rows of a frame.
 pub(super) fn evaluate(frame: &Rc<Frame<'_>>, node: &Node, faults: &mut Faults) -> Vector {
@@ -49,139 +51,6 @@ pub(super) fn evaluate(frame: &Rc<Frame<'_>>, node: &Node, faults: &mut Faults) 
         }
     }
     builder.finish()
-}
-
-/// A value on its way up.
-enum Item<'a> {
-    /// Where it lies.
-    Cell(Cell<'a>),
-    Value(Value),
-    /// Made by a constructor of this expression, so its cost is paid; with the containers inside one another.
-    Built(Value, usize),
-}
-
-impl<'a> Item<'a> {
-    /// What lies inside a value; it is copied out of one that does not last.
-    fn inner(self, get: impl Fn(Cell<'_>) -> Cell<'_>) -> Item<'a> {
-        match self {
-            Item::Cell(cell) => Item::Cell(get(cell)),
-            Item::Value(value) | Item::Built(value, _) => Item::Value(get(Cell::of(&value)).to_value()),
-        }
-    }
-
-    /// The elements of an array; anything else as it was.
-    fn elements(self) -> Result<Elements<'a>, Item<'a>> {
-        match self {
-            Item::Cell(Cell::Array(values)) => Ok(Elements::Borrowed(values)),
-            Item::Value(Value::Array(values)) | Item::Built(Value::Array(values), _) => Ok(Elements::Owned(values)),
-            other => Err(other),
-        }
-    }
-}
-
-impl Item<'_> {
-    const NULL: Item<'static> = Item::Cell(Cell::Null);
-
-    fn cell(&self) -> Cell<'_> {
-        match self {
-            Item::Cell(cell) => *cell,
-            Item::Value(value) | Item::Built(value, _) => Cell::of(value),
-        }
-    }
-
-    fn into_value(self) -> Value {
-        match self {
-            Item::Cell(cell) => cell.to_value(),
-            Item::Value(value) | Item::Built(value, _) => value,
-        }
-    }
-
-    fn is_null(&self) -> bool {
-        matches!(self.cell(), Cell::Null)
-    }
-
-    fn depth(&self) -> usize {
-        match self {
-            Item::Built(_, depth) => *depth,
-            other => other.cell().depth(),
-        }
-    }
-
-    /// What placing it in a container costs beside its slot.
-    fn cost(&self) -> usize {
-        if let Item::Built(..) = self { 0 } else { self.cell().bytes() }
-    }
-}
-
-type Evaluated<'a> = Result<Item<'a>, EvalError>;
-
-/// A row, and the elements bound around a place, innermost first.
-struct Place<'p> {
-    row: usize,
-    bound: Option<&'p Bound<'p>>,
-}
-
-struct Bound<'p> {
-    level: usize,
-    value: &'p Value,
-    outer: Option<&'p Bound<'p>>,
-}
-
-/// A place inside another one, where one more element is bound.
-struct Inside<'p> {
-    row: usize,
-    bound: Bound<'p>,
-}
-
-impl<'p> Place<'p> {
-    /// The element of a binder.
-    fn bound(&self, level: usize) -> Cell<'p> {
-        let mut at = self.bound;
-        while let Some(bound) = at {
-            if bound.level == level {
-                return Cell::of(bound.value);
-            }
-            at = bound.outer;
-        }
-        unreachable!("a binder is visible only where it is bound")
-    }
-
-    fn with(&'p self, level: usize, value: &'p Value) -> Inside<'p> {
-        Inside { row: self.row, bound: Bound { level, value, outer: self.bound } }
-    }
-}
-
-impl Inside<'_> {
-    fn place(&self) -> Place<'_> {
-        Place { row: self.row, bound: Some(&self.bound) }
-    }
-}
-
-/// The elements a closure or a comprehension runs over.
-enum Elements<'a> {
-    Borrowed(&'a [Value]),
-    Owned(Vec<Value>),
-}
-
-impl Elements<'_> {
-    fn slice(&self) -> &[Value] {
-        match self {
-            Elements::Borrowed(values) => values,
-            Elements::Owned(values) => values,
-        }
-    }
-
-    /// The elements at the given positions, ascending.
-    fn pick(self, positions: &[usize]) -> Vec<Value> {
-        match self {
-            Elements::Borrowed(values) => positions.iter().map(|&at| values[at].clone()).collect(),
-            Elements::Owned(values) => {
-                let mut wanted = positions.iter().peekable();
-                let picked = values.into_iter().enumerate();
-                picked.filter(|(at, _)| wanted.next_if_eq(&at).is_some()).map(|(_, value)| value).collect()
-            }
-        }
-    }
 }
 
 /// The error of a row form, at the expression that raised it.
@@ -440,151 +309,6 @@ impl<'e> Evaluator<'e> {
         }
         Ok(result)
     }
-
-    /// Charges a part of a container that is constructed.
-    fn construct(&self, cost: usize, span: Span, place: &Place<'_>) -> Result<(), EvalError> {
-        self.frame.budget.construct(self.batch_row(place), cost).map_err(at(span))
-    }
-
-    /// Charges a part of a container that a method builds.
-    fn build(&self, value: &Value, span: Span, place: &Place<'_>) -> Result<(), EvalError> {
-        let cell = Cell::of(value);
-        self.frame.budget.build(self.batch_row(place), SLOT + cell.bytes()).map_err(at(span))?;
-        check_depth(cell.depth() + 1, span)
-    }
-
-    fn array<'a>(&'a self, items: &'e [Node], span: Span, place: &'a Place<'a>) -> Evaluated<'a> {
-        let (mut values, mut depth) = (Vec::with_capacity(items.len()), 0);
-        for item in items {
-            let item = self.eval(item, place)?;
-            self.construct(SLOT + item.cost(), span, place)?;
-            depth = depth.max(item.depth());
-            values.push(item.into_value());
-        }
-        check_depth(depth + 1, span)?;
-        Ok(Item::Built(Value::Array(values), depth + 1))
-    }
-
-    fn map<'a>(&'a self, entries: &'e [(Key, Node)], span: Span, place: &'a Place<'a>) -> Evaluated<'a> {
-        let (mut values, mut depth) = (Vec::with_capacity(entries.len()), 0);
-        let mut known = HashSet::new();
-        for (key, value) in entries {
-            let key = match key {
-                // Checked against one another, but not against computed ones, when the program was read.
-                Key::Static(key) => Arc::clone(key),
-                Key::Computed(node) => self.key(node, place)?,
-            };
-            let logical = logical_key(&key).expect("a key was checked when it was made");
-            if !known.insert(logical.to_owned()) {
-                return Err(at(span)(faults::duplicate_key(logical)));
-            }
-            let value = self.eval(value, place)?;
-            self.construct(2 * SLOT + key.len() + value.cost(), span, place)?;
-            depth = depth.max(value.depth());
-            values.push((key, value.into_value()));
-        }
-        check_depth(depth + 1, span)?;
-        Ok(Item::Built(Value::Map(values), depth + 1))
-    }
-
-    fn key(&self, node: &'e Node, place: &Place<'_>) -> Result<Arc<str>, EvalError> {
-        let item = self.eval(node, place)?;
-        match item.cell() {
-            Cell::Text(text) if logical_key(text).is_some() => Ok(text.into()),
-            Cell::Text(text) => Err(at(node.span)(faults::invalid_key(text))),
-            other => Err(at(node.span)(faults::mismatch("String", other))),
-        }
-    }
-
-    fn comprehension<'a>(
-        &'a self,
-        source: &'e Node,
-        (level, predicate, item): (usize, Option<&'e Node>, &'e Node),
-        span: Span,
-        place: &'a Place<'a>,
-    ) -> Evaluated<'a> {
-        let elements = self.eval(source, place)?.elements();
-        let elements = elements.map_err(|other| at(source.span)(faults::mismatch("Array", other.cell())))?;
-        let (mut values, mut depth) = (Vec::new(), 0);
-        for value in elements.slice() {
-            self.construct(SLOT, span, place)?;
-            let inside = place.with(level, value);
-            if let Some(predicate) = predicate {
-                match self.eval(predicate, &inside.place())?.cell() {
-                    Cell::Bool(true) => {}
-                    Cell::Bool(false) => continue,
-                    other => return Err(at(predicate.span)(faults::mismatch("Bool", other))),
-                }
-            }
-            let inside = inside.place();
-            let item = self.eval(item, &inside)?;
-            self.construct(item.cost(), span, place)?;
-            depth = depth.max(item.depth());
-            values.push(item.into_value());
-        }
-        check_depth(depth + 1, span)?;
-        Ok(Item::Built(Value::Array(values), depth + 1))
-    }
-
-    fn closure<'a>(
-        &'a self,
-        method: ClosureMethod,
-        receiver: &'e Node,
-        (level, body): (usize, &'e Node),
-        span: Span,
-        place: &'a Place<'a>,
-    ) -> Evaluated<'a> {
-        let Ok(elements) = self.eval(receiver, place)?.elements() else { return Ok(Item::NULL) };
-        let holds =
-            |value: &Value| self.truth(body, &place.with(level, value).place()).map(|truth| truth == Some(true));
-        let values = match method {
-            ClosureMethod::Find => {
-                for value in elements.slice() {
-                    if holds(value)? {
-                        return Ok(Item::Value(value.clone()));
-                    }
-                }
-                return Ok(Item::NULL);
-            }
-            ClosureMethod::Any => {
-                for value in elements.slice() {
-                    if holds(value)? {
-                        return Ok(Item::Cell(Cell::Bool(true)));
-                    }
-                }
-                return Ok(Item::Cell(Cell::Bool(false)));
-            }
-            ClosureMethod::Filter => {
-                let mut kept = Vec::new();
-                for (position, value) in elements.slice().iter().enumerate() {
-                    if holds(value)? {
-                        self.build(value, span, place)?;
-                        kept.push(position);
-                    }
-                }
-                elements.pick(&kept)
-            }
-            ClosureMethod::Map | ClosureMethod::FlatMap => {
-                let mut values = Vec::new();
-                for value in elements.slice() {
-                    let result = self.eval(body, &place.with(level, value).place())?.into_value();
-                    match result {
-                        Value::Null if method == ClosureMethod::FlatMap => continue,
-                        Value::Array(spliced) if method == ClosureMethod::FlatMap => {
-                            spliced.iter().try_for_each(|value| self.build(value, span, place))?;
-                            values.extend(spliced);
-                        }
-                        result => {
-                            self.build(&result, span, place)?;
-                            values.push(result);
-                        }
-                    }
-                }
-                values
-            }
-        };
-        Ok(Item::Value(Value::Array(values)))
-    }
 }
 
 /// Something the frame gave before the first row.
@@ -597,8 +321,4 @@ fn put(vectors: &mut Vec<Option<Vector>>, index: usize, vector: impl FnOnce() ->
         vectors.resize(index + 1, None);
     }
     vectors[index].get_or_insert_with(vector);
-}
-
-fn check_depth(depth: usize, span: Span) -> Result<(), EvalError> {
-    if depth > MAX_DEPTH { Err(at(span)(faults::construction_depth())) } else { Ok(()) }
 }
