@@ -111,3 +111,70 @@ impl<W: Write> DeadLetterFile<W> {
         Ok(self.out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clinker_plan::DeadLetterPlan;
+
+    use super::*;
+
+    /// Counts writes and keeps what was written.
+    #[derive(Default)]
+    struct Destination {
+        writes: Vec<usize>,
+        bytes: Vec<u8>,
+    }
+
+    impl Write for Destination {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.writes.push(bytes.len());
+            self.bytes.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn layout() -> Layout {
+        Layout::new(&DeadLetterPlan {
+            path: String::new(),
+            fallback: true,
+            sources: Vec::new(),
+            include_reason: true,
+            include_source_row: true,
+            record_columns: vec!["note".into()],
+        })
+    }
+
+    #[test]
+    fn dlq_27_rows_pass_through_one_buffer_of_64_kib_however_many_and_however_long() {
+        let mut file = DeadLetterFile::new(Destination::default(), &layout());
+        let mut ids = IdSource::seeded(1);
+        let long = format!(",{}\n", "x".repeat(100 << 10));
+        for row in 0..3_000 {
+            let rest = if row == 1_500 { long.as_bytes() } else { b",short\n" };
+            file.trigger(&mut ids, 0, rest).expect("memory takes it");
+            assert!(file.buffer.len() <= BUFFER);
+        }
+        assert_eq!(file.rows(), 3_000);
+        let Destination { writes, bytes } = file.finish().expect("memory takes it");
+        assert!(writes.len() > 2, "rows are written while others are still to come");
+        let text = String::from_utf8(bytes).expect("text");
+        assert_eq!(text.lines().count(), 3_001);
+        assert!(text.starts_with("_cxl_dlq_id,_cxl_dlq_trigger_id,_cxl_dlq_timestamp,"));
+        assert!(text.lines().nth(1).expect("a row").ends_with(",1970-01-01T00:00:00.000000Z,short"));
+    }
+
+    #[test]
+    fn dlq_34_the_worst_pair_is_the_one_with_the_most_rows() {
+        let mut worst = Worst::default();
+        let (source, transform): (Arc<str>, Arc<str>) = ("source".into(), "transform:t".into());
+        worst.add(&source, Category::StructuralValidation, 2);
+        worst.add(&transform, Category::TypeCoercionFailure, 3);
+        worst.add(&source, Category::TypeCoercionFailure, 3);
+        assert_eq!(worst.pair(), Some(("transform:t", "type_coercion_failure")), "the first seen among equals");
+        assert_eq!(worst.categories(), [("structural_validation", 2), ("type_coercion_failure", 6)]);
+    }
+}

@@ -86,3 +86,30 @@ impl IdSource {
         Builder::from_unix_timestamp_millis(self.milliseconds, &random).into_uuid()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: i128 = 1_927_281_600_000_000_000;
+
+    #[test]
+    fn dlq_37_ids_order_as_the_moments_they_were_taken_at_and_never_repeat() {
+        let mut ids = IdSource::seeded(1);
+        // Many within one millisecond, a clock that steps back, then later ones.
+        let moments = (0..20_000).map(|at| NOON + at / 4).chain([NOON - 5_000_000_000, NOON + 7_000_000]);
+        let made: Vec<Uuid> = moments.map(|moment| ids.next(moment)).collect();
+        assert!(made.windows(2).all(|pair| pair[0] < pair[1]), "each id is larger than the one before it");
+        assert!(made.iter().all(|id| id.get_version_num() == 7));
+    }
+
+    #[test]
+    fn dlq_57_two_sources_of_ids_do_not_meet() {
+        let first = IdSource::seeded(1);
+        let (mut fork, mut first) = (first.fork(), first);
+        let mut other = IdSource::seeded(2);
+        let ids = [first.next(NOON), fork.next(NOON), other.next(NOON)];
+        assert!(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
+        assert_eq!(IdSource::seeded(1).next(NOON), ids[0], "the same seed gives the same ids");
+    }
+}

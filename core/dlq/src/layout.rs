@@ -166,3 +166,56 @@ fn push_cell(out: &mut Vec<u8>, text: &[u8]) {
     }
     out.push(b'"');
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(include_reason: bool, include_source_row: bool) -> Layout {
+        Layout::new(&DeadLetterPlan {
+            path: String::new(),
+            fallback: true,
+            sources: Vec::new(),
+            include_reason,
+            include_source_row,
+            record_columns: vec!["a".into(), "b".into()],
+        })
+    }
+
+    fn rendered(layout: &Layout, cells: &[(&str, &str)]) -> String {
+        let map = layout.map(cells.iter().map(|(name, _)| *name)).expect("known columns");
+        let letter = Letter {
+            source_file: "in/a,b.csv",
+            source_name: "rows",
+            source_row: 7,
+            field: "b",
+            value: "say \"no\"",
+            category: Category::ValidationFailure,
+            detail: "two\nlines",
+            stage: "transform:t",
+            route: "big",
+        };
+        let mut out = Vec::new();
+        layout.render(&letter, &map, |at, text| text.extend_from_slice(cells[at].1.as_bytes()), &mut out);
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn dlq_25_cells_are_quoted_only_where_they_must_be() {
+        let row = rendered(&layout(true, true), &[("b", "-7.25"), ("a", "x\r")]);
+        let expected = ",\"in/a,b.csv\",rows,7,b,\"say \"\"no\"\"\",validation_failure,\"two\nlines\",transform:t,big,true,\"x\r\",-7.25\n";
+        assert_eq!(row, expected);
+    }
+
+    #[test]
+    fn dlq_51_columns_follow_the_plan_and_absent_ones_are_empty() {
+        assert!(rendered(&layout(true, true), &[("b", "1")]).ends_with(",true,,1\n"));
+        assert_eq!(layout(false, false).header().len(), METADATA.len() - 2);
+        assert!(rendered(&layout(false, false), &[]).ends_with("\",transform:t,big,true\n"));
+    }
+
+    #[test]
+    fn dlq_53_a_record_column_outside_the_header_is_never_dropped_in_silence() {
+        assert_eq!(layout(true, true).map(["a", "c"]).expect_err("c is not in the header"), "c");
+    }
+}

@@ -272,3 +272,94 @@ impl Drop for Attempt {
         self.clean_up();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::OsStorage;
+
+    fn attempt(id: &str) -> Attempt {
+        Attempt::new(Arc::new(OsStorage), id)
+    }
+
+    fn write(attempt: &mut Attempt, path: &Path, policy: CollisionPolicy, text: &str) -> Result<(), PublishError> {
+        let mut file = attempt.stage(ArtifactKind::Output, "a sink", path, policy)?;
+        file.write_all(text.as_bytes()).and_then(|()| file.sync()).expect("the disk takes it");
+        Ok(())
+    }
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(dir).expect("a folder").flatten();
+        let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn pb_1_finals_appear_whole_and_nothing_else_stays() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (first, second) = (dir.path().join("first"), dir.path().join("second"));
+        std::fs::write(&first, "old").expect("the disk takes it");
+        let mut attempt = attempt("a1");
+        write(&mut attempt, &first, CollisionPolicy::Replace, "new").expect("staged");
+        write(&mut attempt, &second, CollisionPolicy::Refuse, "other").expect("staged");
+        assert_eq!(std::fs::read_to_string(&first).expect("there"), "old", "staging touches no final");
+        let published = attempt.promote().expect("published");
+        assert_eq!(published.outputs, [first.clone(), second]);
+        assert!(published.debt.is_empty());
+        assert_eq!(std::fs::read_to_string(&first).expect("there"), "new");
+        assert_eq!(names(dir.path()), ["first", "second"]);
+    }
+
+    #[test]
+    fn pb_5_an_attempt_that_is_given_up_leaves_nothing() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut attempt = attempt("a1");
+        write(&mut attempt, &dir.path().join("out"), CollisionPolicy::Replace, "new").expect("staged");
+        drop(attempt);
+        assert!(names(dir.path()).is_empty());
+    }
+
+    #[test]
+    fn pb_6_two_artifacts_of_a_run_cannot_have_one_destination() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("out");
+        let mut attempt = attempt("a1");
+        write(&mut attempt, &path, CollisionPolicy::Replace, "new").expect("staged");
+        let refused = write(&mut attempt, &path, CollisionPolicy::Replace, "again");
+        assert!(matches!(refused, Err(PublishError::Collision { .. })));
+    }
+
+    #[test]
+    fn pb_3_a_final_that_appeared_meanwhile_is_found_before_the_first_rename() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (replaced, refused) = (dir.path().join("replaced"), dir.path().join("refused"));
+        std::fs::write(&replaced, "old").expect("the disk takes it");
+        let mut attempt = attempt("a1");
+        write(&mut attempt, &replaced, CollisionPolicy::Replace, "new").expect("staged");
+        write(&mut attempt, &refused, CollisionPolicy::Refuse, "new").expect("staged");
+        std::fs::write(&refused, "somebody else's").expect("the disk takes it");
+        assert!(matches!(attempt.promote(), Err(PublishError::Exists { .. })));
+        assert_eq!(std::fs::read_to_string(&replaced).expect("there"), "old");
+        assert_eq!(std::fs::read_to_string(&refused).expect("there"), "somebody else's");
+        assert_eq!(names(dir.path()), ["refused", "replaced"]);
+    }
+
+    #[test]
+    fn formats_1_12_what_was_staged_can_be_staged_again_with_more_columns() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("out");
+        let mut attempt = attempt("a1");
+        write(&mut attempt, &path, CollisionPolicy::Replace, "narrow").expect("staged");
+        let (former, mut file) = attempt.restage(&path).expect("staged again");
+        let mut text = String::new();
+        former.open().and_then(|mut former| former.read_to_string(&mut text)).expect("it is still there");
+        file.write_all(text.replace("narrow", "wide").as_bytes()).and_then(|()| file.sync()).expect("written");
+        drop(former);
+        attempt.promote().expect("published");
+        assert_eq!(std::fs::read_to_string(&path).expect("there"), "wide");
+        assert_eq!(names(dir.path()), ["out"]);
+    }
+}
