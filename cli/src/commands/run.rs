@@ -8,7 +8,7 @@ use clinker_engine::{Preview, RunEnvelope, RunError, RunReport};
 use clinker_events::{Level, Progress, Subscriber};
 use clinker_plan::{CompileRequest, CompiledPlan, ExplainSettings};
 
-use crate::flags::RunFlags;
+use crate::flags::{ExplainForm, RunFlags};
 use crate::ui::{Console, ProgressBar};
 use crate::{Host, exit};
 
@@ -29,8 +29,13 @@ pub fn run(flags: &RunFlags, host: &Host) -> u8 {
         Err(code) => return code,
     };
     let threads = flags.threads.map(|threads| threads as usize).or(plan.threads).unwrap_or_else(cpus);
-    if flags.explain.is_some() {
-        host.stdout.write(&clinker_plan::explain_text(&plan, &ExplainSettings { threads }));
+    if let Some(form) = flags.explain {
+        let settings = ExplainSettings { threads };
+        host.stdout.write(&match form {
+            ExplainForm::Text => clinker_plan::explain_text(&plan, &settings),
+            ExplainForm::Json => clinker_plan::explain_json(&plan, &settings),
+            ExplainForm::Dot => clinker_plan::explain_dot(&plan),
+        });
         return exit::SUCCESS;
     }
     let mut ids = (host.ids)();

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
-pub use run::{LogLevel, RunFlags};
+pub use run::{ExplainForm, LogLevel, RunFlags};
 
 use crate::exit;
 
