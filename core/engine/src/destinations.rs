@@ -12,7 +12,7 @@ use crate::RunError;
 use crate::apply::LetterFile;
 use crate::error::exit;
 use crate::outputs::{Output, Target};
-use crate::runtime::sources_above;
+use crate::runtime::{InputPaths, sources_above};
 
 /// `unique_suffix` gives up after this many names.
 const MOST_NAMES: u64 = 100_000;
@@ -28,6 +28,7 @@ pub(crate) struct SourceFileAt {
 pub(crate) struct Destinations<'p> {
     pub plan: &'p CompiledPlan,
     pub sources: Arc<[SourceContext]>,
+    pub inputs: InputPaths,
     pub execution_id: Arc<str>,
     pub batch_id: Arc<str>,
     pub start_time: i128,
@@ -162,9 +163,12 @@ impl<'p> Destinations<'p> {
     }
 
     fn input_at(&self, real: &Path) -> Option<(&str, &str)> {
-        let inputs = self.sources.iter().flat_map(|source| source.files.iter().map(move |file| (source, file)));
-        let mut found = inputs.filter(|(_, file)| real_path(Path::new(&*file.path)) == real);
-        found.next().map(|(source, file)| (&*source.name, &*file.shown))
+        let files =
+            self.sources.iter().zip(self.inputs.iter()).flat_map(|(source, paths)| {
+                source.files.iter().zip(paths).map(move |(file, path)| (source, file, path))
+            });
+        let mut found = files.filter(|(_, _, path)| real_path(path) == real);
+        found.next().map(|(source, file, _)| (&*source.name, &*file.shown))
     }
 
     /// Starts a Sink's output.

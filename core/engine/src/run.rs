@@ -10,6 +10,7 @@ use clinker_cxl::{SourceContext, SourceFile};
 use clinker_diagnostics::Diagnostic;
 use clinker_dlq::Worst;
 use clinker_events::Level;
+use clinker_format::input::FoundFile;
 use clinker_plan::{CompiledPlan, LogWhen, NodeId, Operator, SourcePlan, Strategy};
 use clinker_publish::Attempt;
 
@@ -20,7 +21,7 @@ use crate::error::exit;
 use crate::operators::sink::SinkOperator;
 use crate::operators::transform::log;
 use crate::outputs::sync_all;
-use crate::runtime::{Letters, Runtime};
+use crate::runtime::{InputPaths, Letters, Runtime};
 use crate::unit::{Part, parts, run_interleave, run_source};
 use crate::{Books, RunEnvelope, RunError};
 
@@ -59,12 +60,13 @@ pub struct RunReport {
 /// What ended the run, with its exit code.
 pub fn run(plan: &CompiledPlan, mut envelope: RunEnvelope) -> Result<RunReport, RunError> {
     check_baseline(plan, envelope.resident)?;
-    let sources = discover(plan, &envelope)?;
-    let runtime = Runtime::new(plan, &envelope, Arc::clone(&sources))?;
+    let (sources, inputs) = discover(plan, &envelope)?;
+    let runtime = Runtime::new(plan, &envelope, Arc::clone(&sources), Arc::clone(&inputs))?;
     let preview = envelope.preview.take();
     let destinations = Destinations {
         plan,
         sources,
+        inputs,
         execution_id: Arc::clone(&envelope.execution_id),
         batch_id: Arc::clone(&envelope.batch_id),
         start_time: envelope.start_time,
@@ -199,23 +201,29 @@ fn sink_operators(plan: &CompiledPlan) -> Vec<SinkOperator<'_>> {
 }
 
 /// Finds the files of every Source, in plan order.
-fn discover(plan: &CompiledPlan, envelope: &RunEnvelope) -> Result<Arc<[SourceContext]>, RunError> {
-    let mut contexts = Vec::new();
+fn discover(plan: &CompiledPlan, envelope: &RunEnvelope) -> Result<(Arc<[SourceContext]>, InputPaths), RunError> {
+    let (mut contexts, mut inputs) = (Vec::new(), Vec::new());
     let mut ids = envelope.ids.fork();
     let mut total = 0;
     for node in &plan.nodes {
         let Operator::Source(source) = &node.operator else { continue };
         let found = find_files(plan, &node.name, source, envelope)?;
-        total += found.iter().map(|(_, size)| size).sum::<u64>();
+        total += found.iter().map(|file| file.size).sum::<u64>();
         contexts.push(SourceContext {
             name: Arc::clone(&node.name),
             batch: ids.next(envelope.start_time).to_string().into(),
             ingestion: envelope.clock.now(),
-            files: found.into_iter().map(|(file, _)| file).collect(),
+            files: found.iter().map(source_file).collect(),
         });
+        inputs.push(found.into_iter().map(|file| file.absolute).collect());
     }
     envelope.progress.bytes_total.store(total, Ordering::Relaxed);
-    Ok(contexts.into())
+    Ok((contexts.into(), inputs.into()))
+}
+
+/// A file as programs and messages see it: text, even where its path is none.
+fn source_file(file: &FoundFile) -> SourceFile {
+    SourceFile { shown: file.shown.as_str().into(), path: file.absolute.to_string_lossy().into() }
 }
 
 fn find_files(
@@ -223,7 +231,7 @@ fn find_files(
     name: &str,
     source: &SourcePlan,
     envelope: &RunEnvelope,
-) -> Result<Vec<(SourceFile, u64)>, RunError> {
+) -> Result<Vec<FoundFile>, RunError> {
     let found = source.files.discover(&plan.base, envelope.start_time).map_err(|fault| {
         RunError::coded(exit::CONFIGURATION, "E216", format!("source `{name}`: {}", fault.message))
             .help("check the location; `files: { on_no_match: skip }` accepts that there is none")
@@ -231,11 +239,7 @@ fn find_files(
     if found.is_empty() && source.files.warns_on_no_match() {
         envelope.subscriber.event(Level::Warn, &format!("source `{name}`: no file matches; it reads nothing"));
     }
-    let file = |file: clinker_format::input::FoundFile| {
-        let path = file.absolute.to_string_lossy().into_owned();
-        (SourceFile { shown: file.shown.as_str().into(), path: path.into() }, file.size)
-    };
-    Ok(found.into_iter().map(file).collect())
+    Ok(found)
 }
 
 /// E312: a budget below what the process already holds cannot be kept.

@@ -1,5 +1,6 @@
 //! What all workers of a run share and nobody changes.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clinker_cxl::{RunContext, SourceContext};
@@ -21,6 +22,10 @@ const BLOCK_COST: u64 = 6;
 /// A program may build this part of the budget for one batch; a batch that needs more comes in pieces.
 const BATCH_SHARE: u64 = 16;
 
+/// For each Source, in the order of its index, the paths of its files as the file system has them: a path need not be
+/// text, so it is not opened by what is shown of it.
+pub(crate) type InputPaths = Arc<[Vec<PathBuf>]>;
+
 /// The shared, immutable part of a run.
 pub(crate) struct Runtime<'p> {
     pub plan: &'p CompiledPlan,
@@ -33,6 +38,7 @@ pub(crate) struct Runtime<'p> {
     pub subscriber: Arc<dyn Subscriber>,
     pub cancel: CancelToken,
     pub inputs: Arc<dyn InputOpener>,
+    pub input_paths: InputPaths,
     pub budget: Arc<Budget>,
     pub threads: usize,
     /// Blocks between being cut and being applied.
@@ -63,6 +69,7 @@ impl<'p> Runtime<'p> {
         plan: &'p CompiledPlan,
         envelope: &RunEnvelope,
         sources: Arc<[SourceContext]>,
+        input_paths: InputPaths,
     ) -> Result<Self, RunError> {
         let writes_letters = plan.failures.strategy == Strategy::Continue && envelope.preview.is_none();
         let letters = if writes_letters { Letters::new(plan)? } else { None };
@@ -86,6 +93,7 @@ impl<'p> Runtime<'p> {
             subscriber: Arc::clone(&envelope.subscriber),
             cancel: envelope.cancel.clone(),
             inputs: Arc::clone(&envelope.inputs),
+            input_paths,
             budget,
             threads: envelope.threads.max(1),
             in_flight,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::reservation::Reservation;
-use crate::{PublishError, StagedFile, Storage};
+use crate::{PublishError, StagedFile, Storage, names};
 
 /// The directory beside a destination that holds the attempts of all runs.
 const ATTEMPTS: &str = ".clinker-attempts";
@@ -105,8 +105,7 @@ impl Attempt {
             .map_err(failed("reserve it"))?
             .ok_or_else(|| PublishError::Reserved { destination: destination.to_owned() })?;
         let dir = self.root(parent).map_err(failed("create the attempt directory beside it"))?;
-        let leaf = destination.file_name().map(|leaf| leaf.to_string_lossy().into_owned()).unwrap_or_default();
-        let staged = dir.join(format!("{:04}-{leaf}", self.artifacts.len()));
+        let staged = dir.join(names::staged(self.artifacts.len(), destination.file_name().unwrap_or_default()));
         let file = self.storage.create_new(&staged).map_err(failed("create the staged file for it"))?;
         self.artifacts.push(Artifact {
             kind,
@@ -132,7 +131,7 @@ impl Attempt {
             self.artifacts.iter_mut().find(|artifact| artifact.destination == destination).ok_or_else(unknown)?;
         let former = artifact.staged.clone();
         let mut leaf = former.file_name().unwrap_or_default().to_owned();
-        leaf.push(".complete");
+        leaf.push(names::COMPLETE);
         let staged = former.with_file_name(leaf);
         let file = self.storage.create_new(&staged).map_err(failed("create the staged file for it"))?;
         // From here on the new file is the artifact's; the former one is removed by its reader.

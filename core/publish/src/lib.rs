@@ -7,6 +7,7 @@
 
 pub mod attempt;
 mod error;
+mod names;
 mod reservation;
 pub mod staged;
 pub mod storage;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::Storage;
+use crate::{Storage, names};
 
 /// Held for the life of a writer; a reservation whose lock is free is stale and is taken over at once.
 pub(crate) struct Reservation {
@@ -17,8 +17,7 @@ pub(crate) struct Reservation {
 impl Reservation {
     /// Reserves a final; `None` when a run that is alive holds it.
     pub(crate) fn take(storage: &Arc<dyn Storage>, destination: &Path, owner: &str) -> io::Result<Option<Self>> {
-        let leaf = destination.file_name().map(|leaf| leaf.to_string_lossy().into_owned()).unwrap_or_default();
-        let path = destination.with_file_name(format!(".clinker-{leaf}.reservation"));
+        let path = destination.with_file_name(names::reservation(destination.file_name().unwrap_or_default()));
         Ok(storage.lock(&path, owner)?.map(|lock| Self { storage: Arc::clone(storage), path, _lock: lock }))
     }
 }

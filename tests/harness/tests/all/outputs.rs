@@ -266,3 +266,47 @@ error_handling: { strategy: continue, dlq: { path: bad.csv } }
     assert_eq!(numbers.len(), 9 + 10);
     assert!(numbers.is_sorted(), "dead letters follow the input: {numbers:?}");
 }
+
+#[test]
+fn pb_15_3_a_final_of_the_longest_name_is_published_under_each_policy() {
+    for policy in ["overwrite", "error", "unique_suffix"] {
+        for bytes in [220, 234, 235, 246, 250, 255] {
+            // The number of a second name needs room of its own.
+            let leaf = format!("{}.csv", "n".repeat(bytes - ".csv".len()));
+            let scratch = scratch(&format!("path: {leaf}, if_exists: {policy}"));
+            let outcome = clinker(scratch.path(), &["run", "pipeline.yaml"]);
+            assert_eq!(outcome.exit, 0, "{policy}, {bytes} bytes: {}", outcome.stderr);
+            assert_eq!(scratch.files(), ["in.csv", leaf.as_str(), "pipeline.yaml"]);
+        }
+    }
+}
+
+#[test]
+fn pb_7_a_final_whose_name_no_file_system_takes_is_refused_by_its_answer() {
+    let leaf = "n".repeat(256);
+    let scratch = scratch(&format!("path: {leaf}"));
+    let outcome = clinker(scratch.path(), &["run", "pipeline.yaml"]);
+    assert_eq!(outcome.exit, 4, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("too long"), "{}", outcome.stderr);
+    assert_eq!(scratch.files(), ["in.csv", "pipeline.yaml"]);
+}
+
+#[test]
+fn pipeline_8_2_a_file_whose_name_is_no_text_is_read_and_shown() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let scratch = scratch("path: out.csv");
+    let document = document("path: out.csv").replace("path: in.csv", "glob: in-*.csv");
+    scratch.write("pipeline.yaml", document);
+    for (name, rows) in [(&b"in-\xE5.csv"[..], ROWS), (b"in-\xE9.csv", "id,town\n3,x\n")] {
+        std::fs::write(scratch.path().join(OsStr::from_bytes(name)), rows).expect("the system takes such names");
+    }
+    let outcome = clinker(scratch.path(), &["run", "pipeline.yaml"]);
+    assert_eq!(outcome.exit, 0, "{}", outcome.stderr);
+    assert_eq!(scratch.read("out.csv"), Some(format!("{ROWS}3,x\n")));
+    // What is wrong in it is found under the text of its name.
+    std::fs::write(scratch.path().join(OsStr::from_bytes(b"in-\xE9.csv")), "id,town\n3,x,y\n").expect("a file");
+    let outcome = clinker(scratch.path(), &["run", "pipeline.yaml"]);
+    assert!(outcome.exit == 4 && outcome.stderr.contains("in-\u{FFFD}.csv"), "{}", outcome.stderr);
+}
