@@ -122,17 +122,20 @@ impl FileSelection {
             message: faults.into_iter().map(|fault| fault.message).collect::<Vec<_>>().join("; "),
         })?;
         let base = std::path::absolute(base).map_err(|error| unreadable(base, &error))?;
-        let mut found = Vec::new();
+        let (mut found, mut irregular) = (Vec::new(), None);
         compiled.matcher.visit(&normalised(&base), self.files.recursive, &mut |path, meta| {
             if meta.is_file() {
                 found.push(Candidate::new(&normalised(&base), path, meta));
+            } else {
+                irregular.get_or_insert_with(|| irregularity(&shown(&normalised(&base), path), meta));
             }
         })?;
         found.retain(|candidate| compiled.keeps(candidate));
         self.sort(&mut found);
         self.choose(&mut found);
         if found.is_empty() && self.files.on_no_match == NoMatch::Error {
-            return Err(DiscoveryFault { message: format!("no file matches {}", self.describe()) });
+            let because = irregular.map(|what| format!(": {what}")).unwrap_or_default();
+            return Err(DiscoveryFault { message: format!("no file matches {}{because}", self.describe()) });
         }
         Ok(found.into_iter().map(|candidate| candidate.file).collect())
     }
@@ -477,6 +480,12 @@ fn normalised(path: &Path) -> PathBuf {
 fn slashed(path: &Path) -> String {
     let text = path.to_string_lossy().into_owned();
     if std::path::MAIN_SEPARATOR == '/' { text } else { text.replace(std::path::MAIN_SEPARATOR, "/") }
+}
+
+/// What stands in the place of a file.
+fn irregularity(shown: &str, meta: &fs::Metadata) -> String {
+    let kind = if meta.is_dir() { "a folder" } else { "a device, a pipe or a socket" };
+    format!("`{shown}` is {kind}, not a regular file")
 }
 
 fn shown(base: &Path, path: &Path) -> String {

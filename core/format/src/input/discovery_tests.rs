@@ -223,3 +223,21 @@ fn pipeline_8_1_a_file_outside_the_base_is_shown_absolute() {
     let selection = FileSelection { path: Some(path.to_string_lossy().into_owned()), ..FileSelection::default() };
     assert_eq!(shown(&selection, dir.path()), [path.to_string_lossy()]);
 }
+
+#[test]
+fn pipeline_8_2_what_is_no_regular_file_is_named() {
+    let dir = tree(&["folder/a.csv"]);
+    let path = FileSelection { path: Some("folder".into()), ..FileSelection::default() };
+    assert_eq!(none(&path, dir.path()), "no file matches path `folder`: `folder` is a folder, not a regular file");
+    let _listener = std::os::unix::net::UnixListener::bind(dir.path().join("pipe.csv")).unwrap();
+    let (listed, matched) =
+        (FileSelection { path: Some("pipe.csv".into()), ..FileSelection::default() }, glob("*.csv"));
+    for selection in [listed, matched] {
+        assert!(
+            none(&selection, dir.path()).ends_with("`pipe.csv` is a device, a pipe or a socket, not a regular file")
+        );
+    }
+    // It is dropped silently where other files are left.
+    let both = FileSelection { paths: Some(vec!["folder".into(), "folder/a.csv".into()]), ..FileSelection::default() };
+    assert_eq!(shown(&both, dir.path()), ["folder/a.csv"]);
+}
