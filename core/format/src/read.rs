@@ -80,6 +80,11 @@ pub trait Cutter: Send {
     /// # Errors
     /// Corruption takes its place in the stream: the records before it were returned in earlier blocks.
     fn cut(&mut self, input: &mut BlockInput, bound: BlockBound) -> Result<Option<Block>, Fault>;
+
+    /// Physical line and byte offset of the header that named the columns; `None` when the file has none.
+    fn header_place(&self) -> Option<(u64, u64)> {
+        None
+    }
 }
 
 /// Whole records as they stand in the file.

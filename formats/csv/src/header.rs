@@ -8,6 +8,13 @@ use clinker_format::{Block, Fault};
 use crate::framing::Framing;
 use crate::index::Index;
 
+/// Physical line and byte offset of the header row, the only row of `block`: blank lines may stand in front of it.
+pub fn place(framing: &Framing, block: &Block) -> (u64, u64) {
+    let data = block.data.as_slice();
+    let start = Index::of(framing, data, 1).row(0).start;
+    (block.first_line + framing.lines(&data[..start]), block.offset + start as u64)
+}
+
 /// The names in the header row, the only row of `block`.
 pub fn names(framing: &Framing, block: &Block) -> Result<Vec<Arc<str>>, Fault> {
     let data = block.data.as_slice();

@@ -56,6 +56,7 @@ impl CsvReader {
         match cutter.cut(input, ONE_RECORD)? {
             Some(block) => {
                 cutter.next_row = 1;
+                cutter.header = Some(header::place(&cutter.framing, &block));
                 header::names(&cutter.framing, &block)
             }
             None if was_empty => Ok(Vec::new()),
@@ -91,6 +92,8 @@ pub struct CsvCutter {
     max_record_bytes: usize,
     next_row: u64,
     next_line: u64,
+    /// Physical line and byte offset of the header row.
+    header: Option<(u64, u64)>,
 }
 
 /// A block that was found at the front of the window.
@@ -117,7 +120,7 @@ impl From<Stop> for Fault {
 
 impl CsvCutter {
     fn new(framing: Framing, max_record_bytes: usize) -> Self {
-        Self { framing, max_record_bytes, next_row: 1, next_line: 1 }
+        Self { framing, max_record_bytes, next_row: 1, next_line: 1, header: None }
     }
 
     /// Finds the next block without taking it.
@@ -240,6 +243,10 @@ impl Cutter for CsvCutter {
         self.next_row += found.rows as u64;
         self.next_line += self.framing.lines(&block.data);
         Ok(Some(block))
+    }
+
+    fn header_place(&self) -> Option<(u64, u64)> {
+        self.header
     }
 }
 

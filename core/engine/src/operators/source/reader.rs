@@ -8,7 +8,7 @@ use clinker_format::input::{BlockInput, open_stream};
 use clinker_format::{Block, BlockBound, Cutter, Decoder, Fault, FileIdentity, OpenFile};
 use clinker_plan::{NodeId, OnUnmapped, SourcePlan};
 
-use super::rejects::source_fault;
+use super::rejects::{data_error, source_fault};
 use crate::RunError;
 use crate::error::exit;
 use crate::runtime::Runtime;
@@ -137,8 +137,8 @@ impl<'a> SourceReader<'a> {
             source: Arc::clone(&self.runtime.plan.nodes[self.node].name),
             shown: Arc::clone(&file.shown),
         };
-        let raw =
-            self.runtime.inputs.open(file.path.as_ref().as_ref()).map_err(|error| self.fault(Fault::Io(error)))?;
+        let path = &self.runtime.input_paths[usize::from(self.plan.index)][self.next_file as usize - 1];
+        let raw = self.runtime.inputs.open(path).map_err(|error| self.fault(Fault::Io(error)))?;
         let counted = Counted { inner: raw, progress: Arc::clone(&self.runtime.progress) };
         let stream = open_stream(Box::new(counted), self.plan.compression).map_err(|fault| self.fault(fault))?;
         let mut input = BlockInput::new(stream);
@@ -186,21 +186,20 @@ impl<'a> SourceReader<'a> {
         for column in &self.plan.columns {
             let exposed = &column.rule.name;
             if file.named_by_file && *exposed != column.input_name && has(exposed) && !bound(exposed) {
-                let message = format!(
-                    "{}: column `{exposed}` is read from field `{}`, but the file has a real field `{exposed}`, which \
-                     would be hidden",
-                    self.place(),
+                let reason = format!(
+                    "column `{exposed}` is read from field `{}`, but the file has a real field `{exposed}`, which would \
+                     be hidden",
                     column.input_name
                 );
-                return Err(RunError::coded(exit::INFRASTRUCTURE, "E397", message)
+                return Err(RunError::coded(exit::INFRASTRUCTURE, "E397", self.at_header(file, &reason))
                     .help(format!("expose `{}` under another name", column.input_name)));
             }
         }
         if self.plan.on_unmapped == OnUnmapped::Reject
             && let Some(field) = file.columns.iter().find(|name| !bound(name))
         {
-            let message = format!("{}: field `{field}` is not declared", self.place());
-            return Err(RunError::coded(exit::INFRASTRUCTURE, "E430", message)
+            let reason = format!("field `{field}` is not declared");
+            return Err(RunError::coded(exit::INFRASTRUCTURE, "E430", self.at_header(file, &reason))
                 .help(format!("declare `{field}` in the schema, or set `on_unmapped: {{ mode: drop }}`")));
         }
         self.check_against_first(file)
@@ -217,14 +216,16 @@ impl<'a> SourceReader<'a> {
             return Ok(());
         }
         let list = |names: &[Arc<str>]| names.iter().map(|name| &**name).collect::<Vec<_>>().join(", ");
-        let message = format!(
-            "{}: its columns ({}) are not those of the Source's first file ({})",
-            self.place(),
-            list(&file.columns),
-            list(first)
-        );
-        Err(RunError::coded(exit::INFRASTRUCTURE, "E217", message)
+        let reason =
+            format!("its columns ({}) are not those of the Source's first file ({})", list(&file.columns), list(first));
+        Err(RunError::coded(exit::INFRASTRUCTURE, "E217", self.at_header(file, &reason))
             .help("align the files, or read them with Sources of their own"))
+    }
+
+    /// The text of an error in the names of a file's columns, which stand in its header or else at its start.
+    fn at_header(&self, file: &OpenFile, reason: &str) -> String {
+        let (line, offset) = file.cutter.header_place().unwrap_or_default();
+        data_error(&self.place(), line, offset, reason)
     }
 
     /// Source and file, for messages.
