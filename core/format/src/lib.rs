@@ -21,7 +21,7 @@ pub use descriptor::{Descriptor, ReadCapabilities, WriteCapabilities};
 pub use options::{OptionFault, OptionKind, OptionSpec, OptionValue, Options, parse_size};
 pub use read::{
     Block, BlockBound, Cutter, Decoded, Decoder, Fault, FileIdentity, InputField, OpenFile, ReadFactory, ReadRequest,
-    RejectedRow, RowText,
+    RejectedRow, RowText, ShapeRun,
 };
 pub use registry::{Format, Registration};
 pub use write::{

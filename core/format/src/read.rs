@@ -129,6 +129,9 @@ pub struct Decoded {
     /// Fields that records of this block name and the schema does not, in the order in which the block first shows them.
     /// Only from formats whose records name their own fields.
     pub undeclared: Vec<(Arc<str>, Cells)>,
+    /// Which undeclared fields the accepted rows have, a null counts, and in which order of their own. Empty when there
+    /// are none.
+    pub shapes: Vec<ShapeRun>,
     /// Number of accepted rows.
     pub rows: usize,
     /// Block positions of the accepted rows; `None` when every row of the block was accepted.
@@ -137,6 +140,15 @@ pub struct Decoded {
     pub rejected: Vec<RejectedRow>,
     /// Corruption behind these rows, which only decoding could find: nothing after it is read.
     pub fault: Option<Fault>,
+}
+
+/// Consecutive accepted rows with the same undeclared fields in the same order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShapeRun {
+    /// How many rows.
+    pub rows: usize,
+    /// Positions in [`Decoded::undeclared`], in the order in which each of these rows has them.
+    pub fields: Vec<u32>,
 }
 
 /// A bounded row whose form is wrong: a row of its own with its exact bytes.

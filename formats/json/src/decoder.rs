@@ -55,6 +55,11 @@ impl Keys {
         self.positions.get(name).copied()
     }
 
+    /// Whether values of that name are collected.
+    pub fn collects(&self, name: &str) -> bool {
+        self.position(name).is_some_and(|position| self.declared[position as usize].multiple)
+    }
+
     /// Whether values of that name, or of one inside it, are collected.
     pub fn collects_under(&self, name: &str) -> bool {
         let inside = |declared: &Declared| {
@@ -114,11 +119,11 @@ impl Decoder for JsonDecoder {
             Layout::Lines => work.read_lines(valid),
             Layout::Elements(depth) => work.read_elements(depth, valid),
         }
-        let rows = work.rows.accepted();
-        let (cells, undeclared) = work.rows.finish(&block.data, wanted);
         let all = work.rejected.is_empty() && work.fault.is_none();
         let accepted = if all { None } else { Some(work.accepted) };
-        Decoded { cells, undeclared, rows, accepted, rejected: work.rejected, fault: work.fault }
+        let mut decoded = Decoded { accepted, rejected: work.rejected, fault: work.fault, ..Decoded::default() };
+        work.rows.finish(&block.data, wanted, &mut decoded);
+        decoded
     }
 
     fn row_text(&self, block: &Block, row: u32) -> RowText {

@@ -72,6 +72,9 @@ impl JsonReader {
         let first = loop {
             let window = input.window();
             if let Some(first) = window.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n')) {
+                if first - memrchr(b'\n', &window[..first]).map_or(0, |at| at + 1) > self.spec.max_record_bytes {
+                    return Ok(Shape::Lines);
+                }
                 break first;
             }
             let lines = memrchr(b'\n', window).map_or(0, |at| at + 1);
@@ -105,6 +108,10 @@ impl JsonReader {
         loop {
             let window = input.window();
             while let Some(byte) = window.get(at) {
+                // Beyond the limit the line is too long, whatever it is.
+                if at - first > self.spec.max_record_bytes {
+                    return Shape::Lines;
+                }
                 at += 1;
                 match byte {
                     b'\n' => return if closed { Shape::Lines } else { sequence() },
@@ -113,9 +120,6 @@ impl JsonReader {
                     b'{' => return sequence(),
                     _ => return Shape::Lines,
                 }
-            }
-            if window.len() - first > self.spec.max_record_bytes {
-                return Shape::Lines;
             }
             if !grow(input) {
                 return if closed { Shape::Lines } else { sequence() };

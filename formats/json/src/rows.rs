@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_buffer::Buffer;
+use clinker_format::{Decoded, ShapeRun};
 use clinker_record::cast::Cells;
 use clinker_record::{CellRef, JsonCells, JsonKind, TextCells};
 
@@ -26,8 +27,10 @@ struct Node {
     next: u32,
     /// Its column, once a value was seen.
     slot: u32,
-    /// The record that it was seen in last.
+    /// The record that it held a value in last.
     record: u32,
+    /// The record that it held an object in last.
+    object: u32,
     /// The key.
     key: Arc<[u8]>,
     /// The key between quotes, as it is written without escapes.
@@ -44,8 +47,10 @@ struct Slot {
     kept: bool,
     /// Whether several values of one record are collected.
     multiple: bool,
-    /// Whether it stands in the order of undeclared columns, or needs not to.
-    listed: bool,
+    /// Whether it is an undeclared column that is wanted.
+    undeclared: bool,
+    /// Its place among the undeclared columns, once an accepted record has it.
+    place: Option<u32>,
     refs: Vec<CellRef>,
     kinds: Vec<JsonKind>,
     /// Where the values of one record stand, for a column of several.
@@ -71,6 +76,10 @@ pub struct Rows<'a> {
     named: HashMap<Arc<str>, u32>,
     /// Undeclared columns in the order in which accepted records show them.
     order: Vec<u32>,
+    /// The undeclared columns of this record, in its order.
+    shape: Vec<u32>,
+    /// Those of the accepted records.
+    shapes: Vec<ShapeRun>,
     /// Columns of several values that are more than one in this record.
     collected: Vec<u32>,
     repeated: Option<Repeated>,
@@ -92,7 +101,8 @@ impl<'a> Rows<'a> {
                 record: 0,
                 kept,
                 multiple: declared.multiple,
-                listed: true,
+                undeclared: false,
+                place: None,
                 refs: Vec::with_capacity(capacity),
                 kinds: Vec::with_capacity(capacity),
                 spans: Vec::new(),
@@ -105,6 +115,8 @@ impl<'a> Rows<'a> {
             slots: keys.declared.iter().enumerate().map(slot).collect(),
             named: HashMap::new(),
             order: Vec::new(),
+            shape: Vec::new(),
+            shapes: Vec::new(),
             collected: Vec::new(),
             repeated: None,
             extra: Vec::new(),
@@ -119,6 +131,7 @@ impl<'a> Rows<'a> {
         self.record += 1;
         let (listed, extra) = (self.order.len(), self.extra.len());
         self.collected.clear();
+        self.shape.clear();
         self.repeated = None;
         let mut result = self.object(scan, depth);
         if alone && result.is_ok() {
@@ -131,32 +144,52 @@ impl<'a> Rows<'a> {
             for slot in std::mem::take(&mut self.collected) {
                 self.collect(slot);
             }
+            self.end_shape();
             self.accepted += 1;
             return Ok(None);
         }
-        for slot in self.order.drain(listed..) {
-            self.slots[slot as usize].listed = false;
-        }
-        self.extra.truncate(extra);
+        self.undo(listed, extra);
         result.map(|()| self.repeated.take())
     }
 
-    /// Number of accepted records.
-    pub fn accepted(&self) -> usize {
-        self.accepted
-    }
-
-    /// The cells of the wanted columns, and those of undeclared columns in the order in which records show them.
-    pub fn finish(mut self, block: &Buffer, wanted: &[usize]) -> (Vec<Cells>, Vec<(Arc<str>, Cells)>) {
+    /// Adds the columns to what a block holds.
+    pub fn finish(mut self, block: &Buffer, wanted: &[usize], decoded: &mut Decoded) {
         let extra = Buffer::from_vec(std::mem::take(&mut self.extra));
         let rows = self.accepted;
-        let cells = wanted.iter().map(|slot| self.slots[*slot].cells(block, &extra, rows)).collect();
+        decoded.rows = rows;
+        decoded.cells = wanted.iter().map(|slot| self.slots[*slot].cells(block, &extra, rows)).collect();
         let order = std::mem::take(&mut self.order);
         let mut named = |slot: u32| {
             let slot = &mut self.slots[slot as usize];
             (Arc::clone(&slot.name), slot.cells(block, &extra, rows))
         };
-        (cells, order.into_iter().map(&mut named).collect())
+        decoded.undeclared = order.into_iter().map(&mut named).collect();
+        if !decoded.undeclared.is_empty() {
+            decoded.shapes = self.shapes;
+        }
+    }
+
+    /// Takes back what a rejected record has left.
+    fn undo(&mut self, listed: usize, extra: usize) {
+        let declared = 0..self.keys.declared.len() as u32;
+        let undeclared = self.shape.iter().map(|place| self.order[*place as usize]);
+        for slot in declared.chain(undeclared) {
+            let slot = &mut self.slots[slot as usize];
+            slot.refs.truncate(self.accepted);
+            slot.kinds.truncate(self.accepted);
+        }
+        for slot in self.order.drain(listed..) {
+            self.slots[slot as usize].place = None;
+        }
+        self.extra.truncate(extra);
+    }
+
+    /// The accepted record continues the run of those before it, or begins one.
+    fn end_shape(&mut self) {
+        match self.shapes.last_mut() {
+            Some(run) if run.fields == self.shape => run.rows += 1,
+            _ => self.shapes.push(ShapeRun { rows: 1, fields: self.shape.clone() }),
+        }
     }
 
     fn object(&mut self, scan: &mut Scanner<'_>, depth: usize) -> Scanned<()> {
@@ -258,10 +291,12 @@ impl<'a> Rows<'a> {
     fn enter(&mut self, node: u32, at: usize) {
         let record = self.record;
         let entered = &mut self.nodes[node as usize];
-        let before = std::mem::replace(&mut entered.record, record);
-        if before == record {
+        let before = std::mem::replace(&mut entered.object, record);
+        let (after_value, after_object) = (entered.record == record, before == record);
+        if after_value || after_object {
             let name = self.name(node);
-            if !self.keys.collects_under(&name) {
+            let collects = if after_value { self.keys.collects(&name) } else { self.keys.collects_under(&name) };
+            if !collects {
                 self.repeats(name, at);
             }
         }
@@ -306,14 +341,15 @@ impl<'a> Rows<'a> {
     fn put(&mut self, node: u32, value: Value) {
         let (record, row) = (self.record, self.accepted);
         let known = &mut self.nodes[node as usize];
-        let before = std::mem::replace(&mut known.record, record);
+        known.record = record;
+        let after_object = known.object == record;
         if known.slot == NONE {
             self.resolve(node);
         }
         let at = self.nodes[node as usize].slot;
         let slot = &mut self.slots[at as usize];
-        if slot.record == record || before == record || slot.multiple || !slot.listed {
-            return self.put_special(node, at, before == record, value);
+        if slot.record == record || after_object || slot.multiple || slot.undeclared {
+            return self.put_special(node, at, after_object, value);
         }
         slot.record = record;
         if slot.kept {
@@ -321,9 +357,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// A value that may be one of several, or the first one of a column.
-    #[cold]
-    fn put_special(&mut self, node: u32, at: u32, again: bool, value: Value) {
+    /// A value that may be one of several, or of an undeclared column.
+    fn put_special(&mut self, node: u32, at: u32, after_object: bool, value: Value) {
         let (record, row) = (self.record, self.accepted);
         let slot = &mut self.slots[at as usize];
         let filled = slot.record == record;
@@ -338,14 +373,17 @@ impl<'a> Rows<'a> {
             }
             slot.spans.clear();
             slot.spans.push((value.start as u32, value.end as u32));
-        } else if filled || again {
+        } else if filled || after_object {
             let name = self.name(node);
             return self.repeats(name, value.start);
         }
         slot.record = record;
-        if !slot.listed {
-            slot.listed = true;
-            self.order.push(at);
+        if slot.undeclared {
+            let place = *slot.place.get_or_insert_with(|| {
+                self.order.push(at);
+                self.order.len() as u32 - 1
+            });
+            self.shape.push(place);
         }
         if slot.kept {
             slot.push(row, value);
@@ -389,7 +427,8 @@ impl<'a> Rows<'a> {
                     record: 0,
                     kept: self.keys.undeclared,
                     multiple: false,
-                    listed: !self.keys.undeclared,
+                    undeclared: self.keys.undeclared,
+                    place: None,
                     refs: Vec::new(),
                     kinds: Vec::new(),
                     spans: Vec::new(),
@@ -430,7 +469,16 @@ impl Node {
         // Between quotes, a key that is written with escapes never equals these bytes.
         let plain = plain_len(&key, 0) == key.len();
         let quoted = if plain { [b"\"", &*key, b"\""].concat() } else { b"\"\n".to_vec() };
-        Node { parent, next: ROOT, slot: NONE, record: 0, key, quoted: quoted.into(), children: HashMap::new() }
+        Node {
+            parent,
+            next: ROOT,
+            slot: NONE,
+            record: 0,
+            object: 0,
+            key,
+            quoted: quoted.into(),
+            children: HashMap::new(),
+        }
     }
 }
 
@@ -444,7 +492,7 @@ impl Slot {
         self.kinds.push(value.kind);
     }
 
-    /// Records that lack it leave a gap; one that was rejected leaves its cell.
+    /// Records that lack it leave a gap.
     #[cold]
     fn fit(&mut self, rows: usize) {
         self.refs.resize(rows, CellRef::ABSENT);

@@ -175,28 +175,32 @@ impl<'a> Scanner<'a> {
                 Ok(())
             }
             Some(b'u') => {
-                let lone = "a surrogate escape stands without its other half";
-                match self.unicode()? {
-                    0xD800..0xDC00 => {
-                        if self.data[self.at..].starts_with(b"\\u") {
-                            self.at += 1;
-                            if (0xDC00..0xE000).contains(&self.unicode()?) {
-                                return Ok(());
-                            }
-                        }
-                        // Cut off behind its first half, the pair may have gone on.
-                        if self.data.get(self.at) == Some(&b'\\') && self.at + 1 == self.end {
-                            self.at = self.end;
-                        }
-                        Err(self.flaw(at, lone))
-                    }
-                    0xDC00..0xE000 => Err(self.flaw(at, lone)),
-                    _ => Ok(()),
+                let first = self.unicode()?;
+                if !(0xD800..0xE000).contains(&first) || first < 0xDC00 && self.second_half()? {
+                    return Ok(());
                 }
+                // Cut off behind its first half, a pair may have gone on.
+                let truncated = first < 0xDC00 && self.is_at_end();
+                let flaw = self.flaw(at, "a surrogate escape stands without its other half");
+                Err(Box::new(Flaw { truncated, ..*flaw }))
             }
             _ if self.is_at_end() => Err(self.flaw(at, "the escape that begins here does not end")),
             _ => Err(self.flaw(at, "an unknown escape stands in a string")),
         }
+    }
+
+    /// Passes over the second half of a surrogate pair; `false` in front of anything else.
+    fn second_half(&mut self) -> Scanned<bool> {
+        if !self.take(b'\\') || self.peek() != Some(b'u') || self.is_at_end() {
+            return Ok(false);
+        }
+        let code = self.unicode()?;
+        if (0xDC00..0xE000).contains(&code) {
+            return Ok(true);
+        }
+        // What follows decides nothing any more.
+        self.at -= 1;
+        Ok(false)
     }
 
     /// The code unit behind `\`, whose `u` is the next byte.

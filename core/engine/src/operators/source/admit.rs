@@ -15,7 +15,7 @@ use crate::runtime::Runtime;
 /// Decodes and admits a block. Every body row of it is in the batch or among the failures of `out`.
 pub(crate) fn admit_block(runtime: &Runtime<'_>, node: NodeId, work: &BlockWork, out: &mut BlockResult) -> Batch {
     let plan = runtime.source(node);
-    let Decoded { cells, undeclared: named, rows, accepted, rejected, fault } =
+    let Decoded { cells, undeclared: named, rows, accepted, rejected, fault, .. } =
         work.decoder.decode(&work.block, &work.shape.wanted);
     let mut decoded: Vec<Option<Cells>> = cells.into_iter().map(Some).collect();
     let mut take = |at: usize| decoded[at].take().expect("each wanted column is used once");

@@ -1,0 +1,122 @@
+//! Megabytes a second of the cutter, the decoder and the encoder on one file, one thread. Seconds are those that the
+//! thread ran, where the system tells them.
+//!
+//! `cargo run --release -p clinker-json --example throughput -- <file.json>`
+
+#![allow(clippy::print_stdout)]
+
+use std::error::Error;
+use std::fs;
+use std::io::Cursor;
+use std::sync::{Arc, LazyLock};
+use std::time::Instant;
+
+use clinker_format::input::BlockInput;
+use clinker_format::{
+    Block, BlockBound, Encoded, Encoder, FileIdentity, Format, InputField, OpenFile, OptionValue, Options, OutputRows,
+    ReadFactory, ReadRequest, WriteRequest,
+};
+use clinker_json::Json;
+use clinker_record::cast::untyped_column;
+use clinker_record::{Column, Kind, Type};
+
+const BOUND: BlockBound = BlockBound { rows: 8192, bytes: 1 << 20 };
+const ROUNDS: usize = 5;
+
+type Failure = Box<dyn Error>;
+
+fn main() -> Result<(), Failure> {
+    let path = std::env::args().nth(1).ok_or("the path of a json file is missing")?;
+    let bytes = fs::read(&path)?;
+    let fields = fields(&bytes)?;
+    let options = Options::default();
+    let read = ReadRequest { options: &options, fields: &fields, undeclared: true };
+    let factory = Json.bind_reader(&read).map_err(|_| "options")?;
+    let mut options = Options::default();
+    options.set("format", OptionValue::Text("ndjson".into()));
+    let output = Json
+        .bind_writer(&WriteRequest { options: &options, header: true, preserve_nulls: false, joins: &[] })
+        .map_err(|_| "options")?;
+    for _ in 0..ROUNDS {
+        let (file, blocks, seconds) = cut(&*factory, &bytes)?;
+        let size = bytes.len() as f64 / 1e6;
+        print!("cutter {:6.0}", size / seconds);
+        let all: Vec<usize> = (0..file.columns.len()).collect();
+        let start = now();
+        let decoded: usize = blocks.iter().map(|block| file.decoder.decode(block, &all).rows).sum();
+        print!("   decoder {:6.0}", size / (now() - start));
+        let (written, seconds) = encode(&file, &*output.encoder(), &blocks);
+        println!("   encoder {:6.0}   MB/s, {decoded} rows", written as f64 / 1e6 / seconds);
+    }
+    Ok(())
+}
+
+/// The fields of the first records, declared.
+fn fields(bytes: &[u8]) -> Result<Vec<InputField>, Failure> {
+    let options = Options::default();
+    let factory =
+        Json.bind_reader(&ReadRequest { options: &options, fields: &[], undeclared: true }).map_err(|_| "options")?;
+    let (mut file, mut input) = open(&*factory, bytes)?;
+    let block = file.cutter.cut(&mut input, BOUND).map_err(|fault| format!("{fault:?}"))?;
+    let found = block.map(|block| file.decoder.decode(&block, &[]).undeclared).unwrap_or_default();
+    let field = |name: &Arc<str>| InputField {
+        input_name: Arc::clone(name),
+        exposed_name: Arc::clone(name),
+        ty: Type::plain(Kind::Any),
+        multiple: false,
+    };
+    Ok(found.iter().map(|(name, _)| field(name)).collect())
+}
+
+/// Seconds of this thread.
+fn now() -> f64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let ran = fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanos = ran.and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
+    nanos.map_or_else(|| START.elapsed().as_secs_f64(), |nanos| nanos as f64 / 1e9)
+}
+
+fn open(factory: &dyn ReadFactory, bytes: &[u8]) -> Result<(OpenFile, BlockInput), Failure> {
+    let identity = FileIdentity { source: Arc::from("in"), shown: Arc::from("in") };
+    let mut input = BlockInput::new(Box::new(Cursor::new(bytes.to_vec())));
+    let file = factory.open(&identity, &mut input).map_err(|fault| format!("{fault:?}"))?;
+    Ok((file, input))
+}
+
+fn cut(factory: &dyn ReadFactory, bytes: &[u8]) -> Result<(OpenFile, Vec<Block>, f64), Failure> {
+    let failed = |fault| format!("{fault:?}");
+    let (mut file, mut input) = open(factory, bytes)?;
+    let start = now();
+    // Blocks are dropped at once, so that their memory is used again.
+    while file.cutter.cut(&mut input, BOUND).map_err(failed)?.is_some() {}
+    let whole = now() - start;
+    let mut input = BlockInput::new(Box::new(Cursor::new(bytes.to_vec())));
+    let start = now();
+    while input.grow()? {
+        input.take(input.window().len());
+    }
+    // What remains without the copy into the window is the cutter's own time.
+    let seconds = whole - (now() - start);
+    print!("read and cut {:6.0}   ", bytes.len() as f64 / 1e6 / whole);
+    let (mut file, mut input) = open(factory, bytes)?;
+    let mut blocks = Vec::new();
+    while let Some(block) = file.cutter.cut(&mut input, BOUND).map_err(failed)? {
+        blocks.push(block);
+    }
+    Ok((file, blocks, seconds))
+}
+
+fn encode(file: &OpenFile, encoder: &dyn Encoder, blocks: &[Block]) -> (usize, f64) {
+    let all: Vec<usize> = (0..file.columns.len()).collect();
+    let (mut written, mut seconds) = (0, 0.0);
+    for block in blocks {
+        let decoded = file.decoder.decode(block, &all);
+        let columns: Vec<Column> = decoded.cells.iter().map(untyped_column).collect();
+        let mut encoded = Encoded::default();
+        let start = now();
+        encoder.encode(&OutputRows { names: &file.columns, columns: &columns, rows: decoded.rows }, &mut encoded);
+        seconds += now() - start;
+        written += encoded.bytes.len();
+    }
+    (written, seconds)
+}
