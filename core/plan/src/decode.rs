@@ -20,15 +20,24 @@ pub(crate) enum Shape {
     Number,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// Text; its reader knows these words.
+    Words(&'static [&'static str]),
     /// A list of texts.
     Texts,
-    /// A list.
-    List,
-    /// A map.
-    Map,
-    /// Anything: its reader checks it.
-    Any,
+    /// A list. Its reader takes items of this shape.
+    List(&'static Shape),
+    /// A map with these keys.
+    Map(&'static [Key]),
+    /// A map from names of the author's choice. Its reader takes values of this shape.
+    Named(&'static Shape),
+    /// A map; what it holds depends on another key.
+    Open,
+    /// Anything: its reader checks it, and takes these shapes; none means that it takes whatever is written.
+    Any(&'static [Shape]),
 }
+
+/// Whatever is written.
+pub(crate) const ANY: Shape = Shape::Any(&[]);
 
 /// Whether a key must, may or cannot be given.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +52,7 @@ pub(crate) enum Need {
 }
 
 /// One key of a map.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Key {
     pub name: &'static str,
     pub shape: Shape,
@@ -64,12 +73,12 @@ pub(crate) const fn optional(name: &'static str, shape: Shape, doc: &'static str
 
 /// A key that is not acted on yet.
 pub(crate) const fn later(name: &'static str, neutral: &'static [&'static str]) -> Key {
-    Key { name, shape: Shape::Any, need: Need::Later(neutral), doc: "" }
+    Key { name, shape: ANY, need: Need::Later(neutral), doc: "" }
 }
 
 /// A key that is no longer part of the language.
 pub(crate) const fn gone(name: &'static str, code: &'static str, help: &'static str) -> Key {
-    Key { name, shape: Shape::Any, need: Need::Gone(code, help), doc: "" }
+    Key { name, shape: ANY, need: Need::Gone(code, help), doc: "" }
 }
 
 /// The given keys of a map whose values have the declared shapes.
@@ -138,7 +147,9 @@ fn accept(entry: &Entry, key: &Key, what: &str, faults: &mut Faults) -> bool {
                 };
                 let message = format!("`{}` of {what} must be {wanted}; it is {found}", key.name);
                 let mut fault = Fault::new("E000", entry.value.span, message);
-                if matches!(key.shape, Shape::Text) && entry.value.core().is_some_and(|core| core != Core::Null) {
+                if matches!(key.shape, Shape::Text | Shape::Words(_))
+                    && entry.value.core().is_some_and(|core| core != Core::Null)
+                {
                     let shown = faults.place().shown(&entry.value);
                     fault = fault.help(format!("quote it: `{}: \"{shown}\"`", key.name));
                 } else if let Some(help) = word_help(&entry.value, key.shape) {
@@ -170,27 +181,27 @@ fn spelling(node: &Node) -> &str {
 /// What the shape asks for, when the value does not have it.
 fn misfit(node: &Node, shape: Shape) -> Option<String> {
     let fits = match shape {
-        Shape::Any => true,
-        Shape::Text => node.text().is_some(),
+        Shape::Any(_) => true,
+        Shape::Text | Shape::Words(_) => node.text().is_some(),
         Shape::Bool => matches!(node.core(), Some(Core::Bool(_))),
         Shape::Number => matches!(node.core(), Some(Core::Int(_) | Core::Float(_))),
         Shape::Integer(min) => matches!(node.core(), Some(Core::Int(value)) if value >= min),
         Shape::Word(words) => node.text().is_some_and(|text| words.contains(&&**text)),
-        Shape::Map => matches!(node.kind, NodeKind::Map(_)),
-        Shape::List => matches!(node.kind, NodeKind::List(_)),
+        Shape::Map(_) | Shape::Named(_) | Shape::Open => matches!(node.kind, NodeKind::Map(_)),
+        Shape::List(_) => matches!(node.kind, NodeKind::List(_)),
         Shape::Texts => matches!(&node.kind, NodeKind::List(items) if items.iter().all(|item| item.text().is_some())),
     };
     (!fits).then(|| match shape {
-        Shape::Text => "text".to_string(),
+        Shape::Text | Shape::Words(_) => "text".to_string(),
         Shape::Bool => "`true` or `false`".to_string(),
         Shape::Number => "a number".to_string(),
         Shape::Integer(i64::MIN) => "an integer".to_string(),
         Shape::Integer(min) => format!("an integer of at least {min}"),
         Shape::Word(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
-        Shape::Map => "a map".to_string(),
-        Shape::List => "a list".to_string(),
+        Shape::Map(_) | Shape::Named(_) | Shape::Open => "a map".to_string(),
+        Shape::List(_) => "a list".to_string(),
         Shape::Texts => "a list of texts".to_string(),
-        Shape::Any => "a value".to_string(),
+        Shape::Any(_) => "a value".to_string(),
     })
 }
 

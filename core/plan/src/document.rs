@@ -6,7 +6,7 @@ use clinker_diagnostics::Diagnostic;
 use clinker_record::datetime::DateFormat;
 use clinker_record::{Kind, Type, Value};
 
-use crate::decode::{self, Fields, Key, Shape, gone, later, optional, required};
+use crate::decode::{self, ANY, Fields, Key, Shape, gone, later, optional, required};
 use crate::faults::{Fault, Faults};
 use crate::model::MemoryPlan;
 use crate::nodes::values;
@@ -40,23 +40,23 @@ pub(crate) struct Settings {
     pub date_formats: Vec<DateFormat>,
 }
 
-const ROOT: &[Key] = &[
-    required("pipeline", Shape::Map, "run-wide settings"),
-    required("nodes", Shape::List, "the nodes"),
-    optional("error_handling", Shape::Map, "what a failure does"),
-    optional("formats", Shape::Map, "plugins and dialects"),
-    optional("_notes", Shape::Any, "remarks"),
+pub(crate) const ROOT: &[Key] = &[
+    required("pipeline", Shape::Map(PIPELINE), "run-wide settings"),
+    required("nodes", Shape::List(&Shape::Open), "the nodes"),
+    optional("error_handling", Shape::Map(crate::failures::ERRORS), "what a failure does"),
+    optional("formats", Shape::Map(FORMATS), "plugins and dialects"),
+    optional("_notes", ANY, "remarks"),
 ];
 
 const FORMATS: &[Key] = &[later("plugins", &["[]"]), later("dialects", &["[]"])];
 
 const PIPELINE: &[Key] = &[
     required("name", Shape::Text, "the pipeline's name"),
-    optional("memory", Shape::Map, "the memory budget"),
-    optional("batch_size", Shape::Any, "rows of a batch"),
-    optional("vars", Shape::Map, "static variables"),
+    optional("memory", Shape::Map(MEMORY), "the memory budget"),
+    optional("batch_size", Shape::Any(&[Shape::Integer(1)]), "rows of a batch"),
+    optional("vars", Shape::Named(&VALUE), "static variables"),
     optional("date_formats", Shape::Texts, "patterns tried when text is read as a date"),
-    optional("concurrency", Shape::Map, "threads"),
+    optional("concurrency", Shape::Map(CONCURRENCY), "threads"),
     later("rules_path", &[]),
     later("metrics", &["{}"]),
     gone("date_locale", "E119", "list the accepted patterns in `date_formats`"),
@@ -65,7 +65,7 @@ const PIPELINE: &[Key] = &[
 ];
 
 const MEMORY: &[Key] = &[
-    optional("limit", Shape::Any, "hard budget of the run, for example `512M`"),
+    optional("limit", Shape::Any(&[Shape::Integer(0), Shape::Text]), "hard budget of the run, for example `512M`"),
     optional("backpressure", Shape::Word(&["pause", "spill", "both"]), "what gives way"),
     optional("resume_threshold", Shape::Number, "fraction of the limit below which a paused reader resumes"),
 ];
@@ -76,11 +76,19 @@ const CONCURRENCY: &[Key] = &[
     optional("chunk_size", Shape::Integer(1), "advisory row-group size"),
 ];
 
+/// Types of static variables.
+const VARIABLE_TYPES: [&str; 6] = ["string", "int", "float", "bool", "date", "date_time"];
+
 const VARIABLE: &[Key] = &[
-    required("type", Shape::Text, "the type"),
-    optional("default", Shape::Any, "the value"),
-    optional("description", Shape::Any, "a remark"),
+    required("type", Shape::Words(&VARIABLE_TYPES), "the type"),
+    optional("default", SCALAR, "the value"),
+    optional("description", ANY, "a remark"),
 ];
+
+/// A scalar that is a value of its own.
+pub(crate) const SCALAR: Shape = Shape::Any(&[Shape::Text, Shape::Bool, Shape::Number]);
+/// A variable: its value, or a declaration.
+const VALUE: Shape = Shape::Any(&[Shape::Text, Shape::Bool, Shape::Number, Shape::Map(VARIABLE)]);
 
 /// Reads the root of the document. `None` when it is no map.
 pub(crate) fn read<'a>(root: &'a Node, flag: Option<&str>, faults: &mut Faults) -> Option<Root<'a>> {
@@ -259,11 +267,10 @@ fn declared(name: &str, node: &Node, faults: &mut Faults) -> Option<(Kind, Value
         "datetime" => Kind::DateTime,
         "string" | "int" | "float" | "bool" | "date" | "date_time" => Kind::from_word(word)?,
         _ => {
-            const WORDS: [&str; 6] = ["string", "int", "float", "bool", "date", "date_time"];
             let fault =
                 Fault::new("E000", fields.node("type")?.span, format!("variable `{name}`: unknown type `{word}`"));
-            let help = clinker_diagnostics::suggestion(word, WORDS);
-            faults.push(fault.help(help.unwrap_or_else(|| format!("the types are {}", WORDS.join(", ")))));
+            let help = clinker_diagnostics::suggestion(word, VARIABLE_TYPES);
+            faults.push(fault.help(help.unwrap_or_else(|| format!("the types are {}", VARIABLE_TYPES.join(", ")))));
             return None;
         }
     };

@@ -11,14 +11,17 @@ use crate::model::{FailurePolicy, Rate, Strategy};
 use crate::paths::{self, Destination};
 use crate::yaml::{Core, Entry, Node};
 
-const ERRORS: &[Key] = &[
-    optional("strategy", Shape::Text, "`fail_fast` or `continue`"),
-    optional("dlq", Shape::Map, "the dead-letter output"),
+pub(crate) const ERRORS: &[Key] = &[
+    optional("strategy", Shape::Words(&STRATEGIES), "`fail_fast` or `continue`"),
+    optional("dlq", Shape::Map(DLQ), "the dead-letter output"),
     optional("type_error_threshold", Shape::Number, "breaker on declared-type failures"),
     // Both act on correlation groups only, and there are none.
     optional("max_group_buffer", Shape::Integer(1), "entries held of one correlation group"),
     optional("correlation_fanout_policy", Shape::Word(&["any", "all", "primary"]), "whom a failure condemns"),
 ];
+
+/// The words of `strategy`.
+const STRATEGIES: [&str; 2] = ["fail_fast", "continue"];
 
 const DLQ: &[Key] = &[
     optional("path", Shape::Text, "the dead-letter file"),
@@ -26,7 +29,7 @@ const DLQ: &[Key] = &[
     optional("include_source_row", Shape::Bool, "whether record columns are written"),
     optional("max_rate", Shape::Number, "ceiling of dead letters"),
     optional("min_records", Shape::Integer(0), "rows read before ceilings are looked at"),
-    optional("per_source", Shape::Map, "settings of one Source"),
+    optional("per_source", Shape::Named(&Shape::Map(PER_SOURCE)), "settings of one Source"),
 ];
 
 const PER_SOURCE: &[Key] = &[
@@ -122,7 +125,7 @@ fn strategy(fields: &Fields<'_>, faults: &mut Faults) -> Strategy {
         }
         Some(word) => {
             let shown = faults.place().shown(node);
-            let help = suggestion(word, ["fail_fast", "continue"])
+            let help = suggestion(word, STRATEGIES)
                 .unwrap_or_else(|| "the strategies are `fail_fast` and `continue`".to_string());
             let message = format!("`{shown}` is not a strategy; write `fail_fast` or `continue`");
             faults.push(Fault::new("E000", node.span, message).help(help));

@@ -19,6 +19,7 @@ mod graph;
 pub mod model;
 mod nodes;
 mod paths;
+pub mod schema;
 pub mod template;
 #[cfg(test)]
 mod tests;
@@ -28,7 +29,8 @@ pub use compile::{CompileRequest, Compiled, Lookup, compile};
 pub use explain::{ExplainSettings, explain_dot, explain_json, explain_text, resolved_outputs};
 pub use model::{
     Check, CompiledPlan, DeadLetterPlan, FailurePolicy, IfExists, Input, LogPlan, LogWhen, MemoryPlan, MergeMode,
-    MergePlan, Node, NodeId, OnUnmapped, Operator, OutputSource, Port, ProjectedColumn, ProjectedFrom, Projection,
-    Rate, RoutePlan, SinkPlan, SourceColumn, SourcePlan, Strategy, TransformPlan, Validation, WidenedColumns,
+    MergePlan, Node, NodeId, OnUnmapped, Operator, OutputSource, OversizeGroup, Port, ProjectedColumn, ProjectedFrom,
+    Projection, Rate, RoutePlan, SinkPlan, SourceColumn, SourcePlan, SplitPlan, Strategy, TransformPlan, Validation,
+    WidenedColumns,
 };
 pub use template::PathTemplate;

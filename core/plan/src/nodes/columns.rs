@@ -8,7 +8,7 @@ use clinker_record::datetime::DateFormat;
 use clinker_record::{Decimal, Kind, Type, Value};
 
 use crate::context::Context;
-use crate::decode::{self, Fields, Key, Shape, later, optional, required};
+use crate::decode::{self, ANY, Fields, Key, Shape, later, optional, required};
 use crate::faults::{Fault, Faults};
 use crate::nodes::values;
 use crate::paths;
@@ -32,20 +32,23 @@ pub(crate) struct ColumnDraft {
     pub scale: Option<u8>,
 }
 
+/// What a `schema:` key takes.
+pub(crate) const SCHEMA: Shape = Shape::Any(&[Shape::Text, Shape::List(&Shape::Map(COLUMN))]);
+
 const COLUMN: &[Key] = &[
     required("name", Shape::Text, "the exposed name"),
-    required("type", Shape::Any, "the type, for example `int` or `nullable(date)`"),
+    required("type", Shape::Any(&[Shape::Text]), "the type, for example `int` or `nullable(date)`"),
     optional("source_name", Shape::Text, "the input field to read"),
     optional("multiple", Shape::Bool, "whether it holds several values"),
     optional("required", Shape::Bool, "whether an absent value has a category of its own"),
-    optional("default", Shape::Any, "what replaces an absent or null cell"),
+    optional("default", ANY, "what replaces an absent or null cell"),
     optional("enum", Shape::Texts, "the accepted texts"),
     optional("coerce", Shape::Bool, "whether text is converted"),
     optional("format", Shape::Text, "the only date pattern tried"),
     optional("precision", Shape::Integer(i64::MIN), "decimal digits in total"),
     optional("scale", Shape::Integer(i64::MIN), "decimal digits after the point"),
     optional("long_unique", Shape::Bool, "a hint about storage, which changes no result"),
-    optional("description", Shape::Any, "a remark"),
+    optional("description", ANY, "a remark"),
     later("start", &[]),
     later("width", &[]),
     later("end", &[]),

@@ -40,10 +40,14 @@ const TIMES: [(&str, LogWhen); 4] = [
     ("on_error", LogWhen::OnError),
 ];
 
-const DIRECTIVE: &[Key] = &[
+pub(super) const DIRECTIVE: &[Key] = &[
     required("name", Shape::Text, "the name of the event"),
-    required("level", Shape::Text, "`trace`, `debug`, `info`, `warn` or `error`"),
-    required("when", Shape::Text, "`before_transform`, `after_transform`, `per_record` or `on_error`"),
+    required("level", Shape::Words(&["trace", "debug", "info", "warn", "error"]), "how important it is"),
+    required(
+        "when",
+        Shape::Words(&["before_transform", "after_transform", "per_record", "on_error"]),
+        "once before or after all records, or with single ones",
+    ),
     required("message", Shape::Text, "its text, which is the same each time"),
     optional("every", Shape::Integer(i64::MIN), "only each nth record"),
     optional("fields", Shape::Texts, "input columns that go with the event"),

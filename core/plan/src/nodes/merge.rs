@@ -1,6 +1,6 @@
 //! `type: merge`.
 
-use crate::decode::{self, Key, Shape, optional};
+use crate::decode::{self, ANY, Key, Shape, optional};
 use crate::faults::{Fault, Faults};
 use crate::yaml::Node;
 
@@ -10,9 +10,9 @@ pub(crate) struct MergeDraft {
     pub interleave: bool,
 }
 
-const CONFIG: &[Key] = &[
+pub(super) const CONFIG: &[Key] = &[
     optional("mode", Shape::Word(&["concat", "interleave"]), "one input after the other, or in turns"),
-    optional("interleave_seed", Shape::Any, "seed of a pseudo-random schedule of turns"),
+    optional("interleave_seed", ANY, "seed of a pseudo-random schedule of turns"),
 ];
 
 /// Reads the `config` of a Merge, which may be left out.

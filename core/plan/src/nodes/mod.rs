@@ -19,7 +19,7 @@ use std::sync::Arc;
 use clinker_diagnostics::{Span, nearest};
 
 use crate::context::Context;
-use crate::decode::{self, Fields, Key, Shape, optional, required};
+use crate::decode::{self, ANY, Fields, Key, Shape, optional, required};
 use crate::faults::{Fault, Faults};
 use crate::yaml::{Node, NodeKind};
 
@@ -71,60 +71,54 @@ const TYPES: [&str; 11] = [
     "composition",
 ];
 
-const SOURCE: &[Key] = &[
-    required("type", Shape::Text, "the node type"),
-    required("name", Shape::Text, "the node's name"),
-    required("config", Shape::Map, "settings of the type"),
-    optional("description", Shape::Any, "a remark"),
-    optional("_notes", Shape::Any, "remarks"),
-];
-
-const WITH_INPUT: &[Key] = &[
-    required("type", Shape::Text, "the node type"),
-    required("name", Shape::Text, "the node's name"),
-    required("input", Shape::Text, "the node it reads"),
-    required("config", Shape::Map, "settings of the type"),
-    optional("description", Shape::Any, "a remark"),
-    optional("_notes", Shape::Any, "remarks"),
-];
-
-const MERGE: &[Key] = &[
-    required("type", Shape::Text, "the node type"),
-    required("name", Shape::Text, "the node's name"),
-    required("inputs", Shape::Texts, "the nodes it reads, in order"),
-    optional("config", Shape::Map, "settings of the type"),
-    optional("description", Shape::Any, "a remark"),
-    optional("_notes", Shape::Any, "remarks"),
-];
+/// A node type that this version runs.
+pub(crate) struct NodeType {
+    /// Its word.
+    pub word: &'static str,
+    /// Its keys.
+    pub keys: &'static [Key],
+}
 
 /// Node types that this version runs.
-const BUILT: [&str; 5] = ["source", "transform", "route", "merge", "sink"];
+pub(crate) const BUILT: [NodeType; 5] = [
+    NodeType { word: "source", keys: &[TYPE, NAME, settings(source::CONFIG), DESCRIPTION, NOTES] },
+    NodeType { word: "transform", keys: &[TYPE, NAME, INPUT, settings(transform::CONFIG), DESCRIPTION, NOTES] },
+    NodeType { word: "route", keys: &[TYPE, NAME, INPUT, settings(route::CONFIG), DESCRIPTION, NOTES] },
+    NodeType { word: "merge", keys: &[TYPE, NAME, INPUTS, MERGE_CONFIG, DESCRIPTION, NOTES] },
+    NodeType { word: "sink", keys: &[TYPE, NAME, INPUT, settings(sink::CONFIG), DESCRIPTION, NOTES] },
+];
+
+const TYPE: Key = required("type", Shape::Text, "the node type");
+const NAME: Key = required("name", Shape::Text, "the node's name");
+const INPUT: Key = required("input", Shape::Text, "the node it reads");
+const INPUTS: Key = required("inputs", Shape::Texts, "the nodes it reads, in order");
+const MERGE_CONFIG: Key = optional("config", Shape::Map(merge::CONFIG), "settings of the type");
+const DESCRIPTION: Key = optional("description", ANY, "a remark");
+const NOTES: Key = optional("_notes", ANY, "remarks");
+
+const fn settings(keys: &'static [Key]) -> Key {
+    required("config", Shape::Map(keys), "settings of the type")
+}
+
+/// The words of [`BUILT`], for messages.
+fn built() -> String {
+    BUILT.map(|built| built.word).join(", ")
+}
 
 /// Reads one node. `None` when it has no name to refer to it by.
 pub(crate) fn read<'a>(node: &'a Node, context: &mut Context<'_>, faults: &mut Faults) -> Option<Draft<'a>> {
-    let word = match node.get("type").map(|entry| &entry.value) {
-        Some(value) => match value.text() {
-            Some(word) if BUILT.contains(&&**word) => &**word,
-            Some(word) => return refused(node, word, value.span, faults),
-            // Reported below, as are a missing type and a node that is no map.
-            None => "",
-        },
-        None => "",
-    };
-    if word.is_empty() {
+    let Some((word, span)) = node.get("type").and_then(|entry| Some((entry.value.text()?, entry.value.span))) else {
         typeless(node, faults);
         return broken(node);
-    }
-    let keys = match word {
-        "source" => SOURCE,
-        "merge" => MERGE,
-        _ => WITH_INPUT,
+    };
+    let Some(NodeType { word, keys }) = BUILT.iter().find(|built| built.word == &**word) else {
+        return refused(node, word, span, faults);
     };
     let fields = decode::fields(node, &format!("a {word}"), keys, faults)?;
     let name = Arc::clone(fields.text("name")?);
     let name_span = fields.node("name")?.span;
     let kind = kind(word, &name, &fields, context, faults).unwrap_or(Kind::Broken);
-    let inputs = match word {
+    let inputs = match *word {
         "source" => Vec::new(),
         "merge" => several_inputs(node),
         _ => one_input(node),
@@ -180,7 +174,7 @@ fn typeless(node: &Node, faults: &mut Faults) {
         None if matches!(node.kind, NodeKind::Map(_)) => "a node lacks the key `type`".to_string(),
         None => format!("a node must be a map; it is {}", node.word()),
     };
-    faults.push(Fault::new("E000", node.span, message).help(format!("the node types are {}", BUILT.join(", "))));
+    faults.push(Fault::new("E000", node.span, message).help(format!("the node types are {}", built())));
 }
 
 /// A node of a type that cannot be used.
@@ -191,7 +185,7 @@ fn refused<'a>(node: &'a Node, word: &str, span: Span, faults: &mut Faults) -> O
         faults.push(Fault::new("E376", span, message).help("write `type: sink`"));
     } else if TYPES.contains(&word) {
         let message = format!("node `{shown}`: node type `{word}` is not available in this version");
-        faults.push(Fault::new("E000", span, message).help(format!("this version runs {} nodes", BUILT.join(", "))));
+        faults.push(Fault::new("E000", span, message).help(format!("this version runs {} nodes", built())));
     } else {
         let help = match nearest(word, TYPES) {
             Some(near) => format!("did you mean `{near}`?"),

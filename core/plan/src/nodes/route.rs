@@ -25,8 +25,8 @@ pub(crate) struct RouteDraft<'a> {
     default: Arc<str>,
 }
 
-const CONFIG: &[Key] = &[
-    required("conditions", Shape::Map, "the branches with their conditions, in order"),
+pub(super) const CONFIG: &[Key] = &[
+    required("conditions", Shape::Named(&Shape::Text), "the branches with their conditions, in order"),
     required("default", Shape::Text, "the branch of records that no condition takes"),
     optional("mode", Shape::Word(&["exclusive", "inclusive"]), "the first branch that is true, or every one"),
 ];

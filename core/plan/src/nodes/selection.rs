@@ -8,7 +8,7 @@ use crate::faults::{Fault, Faults};
 use crate::paths;
 use crate::yaml::{Core, Node, NodeKind};
 
-const FILES: &[Key] = &[
+pub(super) const FILES: &[Key] = &[
     optional("sort_by", Shape::Word(&["name", "created", "modified"]), "the order of the files"),
     optional("sort_order", Shape::Word(&["asc", "desc"]), "the direction of the order"),
     optional("take_first", Shape::Integer(0), "only the first ones"),

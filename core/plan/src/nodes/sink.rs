@@ -68,20 +68,23 @@ pub(crate) struct SinkParts {
     pub if_exists: IfExists,
 }
 
-const CONFIG: &[Key] = &[
+/// `column`, or `{ output: column }`.
+const MAPPING_ITEM: Shape = Shape::Any(&[Shape::Text, Shape::Named(&Shape::Text)]);
+
+pub(super) const CONFIG: &[Key] = &[
     required("name", Shape::Text, "a label for lineage and metrics, normally the node name"),
     required("type", Shape::Text, "the format"),
     required("path", Shape::Text, "where it writes"),
-    optional("schema", Shape::Any, "columns with a `scale` that decimals are rounded to"),
-    optional("options", Shape::Any, "options of the format"),
-    optional("compression", Shape::Text, "`none`, `gzip` or `zstd`"),
+    optional("schema", columns::SCHEMA, "columns with a `scale` that decimals are rounded to"),
+    optional("options", Shape::Any(&[Shape::Open]), "options of the format"),
+    optional("compression", Shape::Words(&["none", "gzip", "zstd"]), "how the file is compressed"),
     optional("include_unmapped", Shape::Bool, "whether columns that are neither emitted nor mapped are written"),
     optional("include_header", Shape::Bool, "whether names are written"),
-    optional("mapping", Shape::Any, "the columns to write, in order"),
+    optional("mapping", Shape::Any(&[Shape::List(&MAPPING_ITEM)]), "the columns to write, in order"),
     optional("exclude", Shape::Texts, "columns that are not written"),
     // Flat cells cannot tell a null from an empty text: there is nothing to preserve.
     optional("preserve_nulls", Shape::Bool, "whether formats with optional fields write explicit nulls"),
-    optional("join_values", Shape::Any, "how several values are written in a cell"),
+    optional("join_values", split::JOINS, "how several values are written in a cell"),
     optional("if_exists", Shape::Word(&["overwrite", "error", "unique_suffix"]), "what an existing file means"),
     optional("unique_suffix_width", Shape::Integer(0), "zero padding of the suffix"),
     // Who a failure condemns matters under a correlation key only, and there is none.

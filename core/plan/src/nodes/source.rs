@@ -8,7 +8,7 @@ use clinker_format::{InputField, Options, ReadCapabilities, ReadFactory, ReadReq
 use clinker_record::cast::{AdmitRule, SplitRule};
 
 use crate::context::Context;
-use crate::decode::{self, Fields, Key, Shape, gone, later, optional, required};
+use crate::decode::{self, ANY, Fields, Key, Shape, gone, later, optional, required};
 use crate::faults::{Fault, Faults};
 use crate::model::{OnUnmapped, SourceColumn};
 use crate::nodes::columns::{self, ColumnDraft};
@@ -40,10 +40,13 @@ pub(crate) struct SourceParts {
     pub on_unmapped: OnUnmapped,
 }
 
-const CONFIG: &[Key] = &[
+const ON_UNMAPPED: &[Key] =
+    &[required("mode", Shape::Word(&["auto_widen", "drop", "reject"]), "what happens to undeclared fields")];
+
+pub(super) const CONFIG: &[Key] = &[
     required("name", Shape::Text, "a label for lineage and metrics, normally the node name"),
     required("type", Shape::Text, "the format"),
-    optional("transport", Shape::Any, "where bytes come from"),
+    optional("transport", Shape::Any(&[Shape::Word(&["file"])]), "where bytes come from"),
     optional("path", Shape::Text, "one file"),
     optional("paths", Shape::Texts, "these files"),
     optional("glob", Shape::Text, "files by pattern"),
@@ -51,16 +54,16 @@ const CONFIG: &[Key] = &[
     optional("exclude", Shape::Texts, "patterns of files that are not read"),
     optional("modified_after", Shape::Text, "oldest modification time"),
     optional("modified_before", Shape::Text, "newest modification time"),
-    optional("min_size", Shape::Any, "smallest size"),
-    optional("max_size", Shape::Any, "largest size"),
-    optional("files", Shape::Map, "order and choice of the files found"),
-    optional("schema", Shape::Any, "the declared columns"),
-    optional("options", Shape::Any, "options of the format"),
-    optional("compression", Shape::Text, "`auto`, `none`, `gzip` or `zstd`"),
-    optional("on_unmapped", Shape::Map, "what happens to undeclared fields"),
-    optional("split_values", Shape::List, "cells that hold several values"),
+    optional("min_size", Shape::Any(&[Shape::Integer(0), Shape::Text]), "smallest size"),
+    optional("max_size", Shape::Any(&[Shape::Integer(0), Shape::Text]), "largest size"),
+    optional("files", Shape::Map(selection::FILES), "order and choice of the files found"),
+    optional("schema", columns::SCHEMA, "the declared columns"),
+    optional("options", Shape::Any(&[Shape::Open]), "options of the format"),
+    optional("compression", Shape::Words(&Compression::WORDS), "how the files are compressed"),
+    optional("on_unmapped", Shape::Map(ON_UNMAPPED), "what happens to undeclared fields"),
+    optional("split_values", Shape::List(&split::SPLIT_ITEM), "cells that hold several values"),
     later("correlation_key", &[]),
-    optional("sort_order", Shape::List, "declared order of each file"),
+    optional("sort_order", Shape::List(&ANY), "declared order of each file"),
     optional("on_unsorted", Shape::Word(&["warn", "error"]), "what a file out of order means"),
     later("watermark", &[]),
     later("envelope", &[]),
@@ -171,10 +174,8 @@ fn declared_order(fields: &Fields<'_>, faults: &mut Faults) {
 }
 
 fn on_unmapped(fields: &Fields<'_>, faults: &mut Faults) -> Option<OnUnmapped> {
-    const KEYS: &[Key] =
-        &[required("mode", Shape::Word(&["auto_widen", "drop", "reject"]), "what happens to undeclared fields")];
     let Some(node) = fields.node("on_unmapped") else { return Some(OnUnmapped::AutoWiden) };
-    let fields = decode::fields(node, "`on_unmapped`", KEYS, faults)?;
+    let fields = decode::fields(node, "`on_unmapped`", ON_UNMAPPED, faults)?;
     match &**fields.text("mode")? {
         "drop" => Some(OnUnmapped::Drop),
         "reject" => Some(OnUnmapped::Reject),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clinker_diagnostics::{Span, suggestion};
 use clinker_format::{JoinConflict, JoinRule, ReadCapabilities};
 
-use crate::decode::{self, Key, Shape, optional, required};
+use crate::decode::{self, ANY, Key, Shape, optional, required};
 use crate::faults::{Fault, Faults};
 use crate::nodes::columns::ColumnDraft;
 use crate::yaml::{Node, NodeKind};
@@ -19,6 +19,11 @@ pub(crate) struct SplitDraft {
     pub json: bool,
     pub span: Span,
 }
+
+/// What an item of `split_values` is.
+pub(super) const SPLIT_ITEM: Shape = Shape::Any(&[Shape::Text, Shape::Map(SPLIT)]);
+/// What `join_values` takes.
+pub(super) const JOINS: Shape = Shape::Any(&[Shape::List(&Shape::Any(&[Shape::Text, Shape::Map(JOIN)]))]);
 
 const SPLIT: &[Key] = &[
     required("field", Shape::Text, "the input field"),
@@ -143,8 +148,8 @@ const JOIN: &[Key] = &[
     optional("delimiter", Shape::Text, "put between the values"),
     optional("on_conflict", Shape::Word(&["error", "escape", "encode_json"]), "what a value with the delimiter does"),
     optional("escape", Shape::Text, "put before delimiters under `escape`"),
-    optional("repeat_as", Shape::Any, "not read by flat formats"),
-    optional("wrap_in", Shape::Any, "not read by flat formats"),
+    optional("repeat_as", ANY, "not read by flat formats"),
+    optional("wrap_in", ANY, "not read by flat formats"),
 ];
 
 /// Reads `join_values` of a format that joins values in a cell.

@@ -9,6 +9,7 @@ use clinker_record::{Type, Value};
 
 use crate::context::Context;
 use crate::decode::{self, Fields, Key, Shape, later, optional, required};
+use crate::document::SCALAR;
 use crate::faults::{Fault, Faults};
 use crate::model::{Check, LogPlan, Validation};
 use crate::nodes::cxl::Text;
@@ -33,11 +34,11 @@ struct ValidationDraft<'a> {
     args: Vec<(String, Value)>,
 }
 
-const CONFIG: &[Key] = &[
+pub(super) const CONFIG: &[Key] = &[
     required("cxl", Shape::Text, "the program"),
-    optional("validations", Shape::List, "checks on the output records"),
+    optional("validations", Shape::List(&Shape::Map(VALIDATION)), "checks on the output records"),
     optional("batch_size", Shape::Integer(1), "rows of the batches it hands on"),
-    optional("log", Shape::List, "events that it reports"),
+    optional("log", Shape::List(&Shape::Map(log::DIRECTIVE)), "events that it reports"),
     later("analytic_window", &[]),
     later("declares", &["[]"]),
     later("phase", &["runtime"]),
@@ -50,7 +51,7 @@ const VALIDATION: &[Key] = &[
     optional("severity", Shape::Word(&["error", "warn"]), "what a failed check does"),
     optional("message", Shape::Text, "text of the dead letter's detail"),
     optional("name", Shape::Text, "the reported rule name"),
-    optional("args", Shape::Map, "constants that the check reads by name"),
+    optional("args", Shape::Named(&SCALAR), "constants that the check reads by name"),
 ];
 
 /// Reads the `config` of a Transform.

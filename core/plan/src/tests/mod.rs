@@ -9,6 +9,7 @@ mod graph;
 mod log;
 mod mutations;
 mod node;
+mod schema;
 mod sink;
 mod toy;
 

@@ -2,12 +2,20 @@
 
 use super::*;
 
-const SEEDS: [&str; 3] = [
+const SEEDS: [&str; 4] = [
     FEED,
     "pipeline: { name: x, vars: { a: { type: int, default: 3 } }, memory: { limit: 64M } }\nnodes:\n\
      - &s { type: source, name: a, config: { name: a, type: toy, glob: \"in/*.toy\", files: { take_first: 2 },\n\
      \x20 schema: [ { name: é, type: nullable(int) }, { name: b, type: string, multiple: true } ], split_values: [ b ] } }\n\
      - type: sink\n  name: o\n  input: a\n  config: { name: o, type: toy, path: \"{source_name}.toy\", mapping: [ é, { c: b } ] }\n",
+    "pipeline: { name: m }\nnodes:\n\
+     - { type: source, name: a, config: { name: a, type: toy, path: a, schema: [ { name: x, type: int } ] } }\n\
+     - { type: source, name: b, config: { name: b, type: toy, path: b, schema: [ { name: x, type: float } ] } }\n\
+     - { type: route, name: r, input: a, config: { conditions: { hi: \"x > 1\", lo: \"x < 0\" }, default: d } }\n\
+     - { type: merge, name: m, inputs: [ r.hi, b ], config: { mode: concat } }\n\
+     - { type: transform, name: t, input: m, config: { cxl: \"emit y = x\", log: [ { name: e, level: info,\n\
+     \x20 when: per_record, every: 2, message: m, fields: [ x ], condition: \"x > 1\" } ] } }\n\
+     - { type: sink, name: o, input: t, config: { name: o, type: toy, path: \"{source_name:a}.toy\" } }\n",
     "pipeline:\n  name: ${REGION}\nnodes:\n  - type: transform\n    name: t\n    input: a\n    config:\n      cxl: |-\n        emit x = 1\n\n\
      \x20       filter y > 'ß' # note\n      validations:\n        - { check: >\n              x > 1\n              and x < 3\n            , args: { k: 1 } }\n\
      error_handling: { strategy: continue, dlq: { path: d.csv, per_source: { a: { max_rate: 0.5 } } } }\n",
