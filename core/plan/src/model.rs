@@ -380,6 +380,38 @@ pub struct SinkPlan {
     pub if_exists: IfExists,
     /// Whether it can refuse single rows, so that dead letters hold its input.
     pub refuses_rows: bool,
+    /// Division into several files.
+    pub split: Option<SplitPlan>,
+    /// Whether each final file gets a sidecar.
+    pub write_meta: bool,
+}
+
+/// What happens to a group that is larger than the threshold of a split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OversizeGroup {
+    /// One warning for each file.
+    Warn,
+    /// The run ends.
+    Error,
+    /// Nothing.
+    Allow,
+}
+
+/// How an output is divided into several files.
+#[derive(Clone, Debug)]
+pub struct SplitPlan {
+    /// A file takes no more records once it has this many.
+    pub max_records: Option<u64>,
+    /// A file takes no more records once it has this many bytes.
+    pub max_bytes: Option<u64>,
+    /// The column of the Sink's input at whose change a new file may start.
+    pub group_key: Option<usize>,
+    /// File names: `{stem}`, `{ext}` and one `{seq:W}`.
+    pub naming: Arc<str>,
+    /// Whether each file repeats the names of the columns.
+    pub repeat_header: bool,
+    /// Groups larger than the threshold.
+    pub oversize_group: OversizeGroup,
 }
 
 /// Where a written column is taken from.

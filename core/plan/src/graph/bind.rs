@@ -199,6 +199,8 @@ fn bind_sink(
             projection,
             if_exists: parts.if_exists,
             refuses_rows: refusing,
+            split: None,
+            write_meta: false,
         })
     });
     Bound { shape: Some(input), operator, refusing }
