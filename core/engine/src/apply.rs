@@ -14,6 +14,7 @@ use crate::block::{BlockResult, PendingFailure};
 use crate::breakers::Breakers;
 use crate::destinations::{Destinations, SourceFileAt};
 use crate::outputs::{Output, Target, write_failed};
+use crate::split::Split;
 use crate::{Books, RunError};
 
 /// Everything observable of a run, owned by whoever applies the next block.
@@ -21,7 +22,7 @@ pub(crate) struct Applier<'p> {
     pub plan: &'p CompiledPlan,
     pub attempt: Attempt,
     pub destinations: Destinations<'p>,
-    pub outputs: Outputs,
+    pub outputs: Outputs<'p>,
     /// The dead-letter files of the plan, in its order.
     pub letters: Vec<LetterFile>,
     /// For each Source the dead-letter file its rows go to.
@@ -44,10 +45,16 @@ pub(crate) struct Applier<'p> {
     pub current_source: NodeId,
 }
 
+/// The output of a Sink: one file, or several.
+pub(crate) enum OpenOutput<'p> {
+    One(Box<Output>),
+    Split(Box<Split<'p>>),
+}
+
 /// The outputs of all Sinks.
-pub(crate) struct Outputs {
+pub(crate) struct Outputs<'p> {
     /// The open output of each node that is a Sink.
-    pub open: Vec<Option<Output>>,
+    pub open: Vec<Option<OpenOutput<'p>>>,
     /// Complete outputs, not yet synchronised.
     pub complete: Vec<(PathBuf, StagedFile)>,
     /// Bytes of a preview, by node.
@@ -86,12 +93,18 @@ impl LetterFile {
     }
 }
 
-impl Outputs {
+impl Outputs<'_> {
     fn close(&mut self, node: NodeId, attempt: &mut Attempt) -> Result<(), RunError> {
-        if let Some(output) = self.open[node].take() {
-            match output.finish(attempt)? {
-                (destination, Target::Staged(file)) => self.complete.push((destination, file)),
-                (_, Target::Memory(bytes)) => self.preview.push((node, bytes)),
+        let files = match self.open[node].take() {
+            None => return Ok(()),
+            Some(OpenOutput::One(output)) => vec![output.finish(attempt)?],
+            Some(OpenOutput::Split(split)) => split.finish(attempt)?,
+        };
+        for (destination, target) in files {
+            match target {
+                Some(Target::Staged(file)) => self.complete.push((destination, file)),
+                Some(Target::Memory(bytes)) => self.preview.push((node, bytes)),
+                None => {}
             }
         }
         Ok(())
@@ -136,7 +149,12 @@ impl Applier<'_> {
             let Some(open) = &mut self.outputs.open[output.node] else {
                 return Err(RunError::internal(format!("no open output for {}", self.plan.nodes[output.node].stage)));
             };
-            open.records(&output.names, &output.encoded)?;
+            match open {
+                OpenOutput::One(open) => open.records(&output.names, &output.encoded)?,
+                OpenOutput::Split(open) => {
+                    open.records(&self.destinations, output, &mut self.attempt, &mut self.warnings)?
+                }
+            }
             Progress::add(&self.progress.rows_written, output.encoded.ends.len() as u64);
         }
         let sources = self.plan.nodes.iter().zip(&block.books.nodes).filter(|(node, _)| node.inputs.is_empty());

@@ -41,12 +41,50 @@ pub(crate) struct PendingEvent {
     pub text: String,
 }
 
+/// The group keys of consecutive records.
+#[derive(Debug, Default)]
+pub(crate) struct Keys {
+    /// For each record whether its key differs from that of the record before it; unknown for the first one.
+    changes: Vec<bool>,
+    first: Option<Vec<u8>>,
+    last: Option<Vec<u8>>,
+}
+
+impl Keys {
+    /// Adds the key of the next record: its text, none for null.
+    pub(crate) fn push(&mut self, key: Option<Vec<u8>>) {
+        if self.changes.is_empty() {
+            self.first = key.clone();
+        }
+        self.changes.push(self.last != key);
+        self.last = key;
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.changes.len()
+    }
+
+    pub(crate) fn changes(&self, record: usize) -> bool {
+        self.changes[record]
+    }
+
+    pub(crate) fn first(&self) -> Option<&[u8]> {
+        self.first.as_deref()
+    }
+
+    pub(crate) fn last(&self) -> Option<&[u8]> {
+        self.last.as_deref()
+    }
+}
+
 /// Bytes for one Sink.
 pub(crate) struct SinkBytes {
     pub node: NodeId,
     pub encoded: Encoded,
     /// The columns of the records.
     pub names: Arc<[Arc<str>]>,
+    /// Keys of the records, for an output that is split by groups.
+    pub keys: Option<Keys>,
     /// Rows that are encoded when their turn comes, because they bring a new column.
     pub waiting: Option<Batch>,
 }

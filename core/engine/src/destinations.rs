@@ -10,9 +10,11 @@ use clinker_publish::{ArtifactKind, Attempt, CollisionPolicy, PublishError, Stag
 
 use crate::RunError;
 use crate::apply::LetterFile;
+use crate::apply::OpenOutput;
 use crate::error::exit;
 use crate::outputs::{Output, Target};
 use crate::runtime::{InputPaths, sources_above};
+use crate::split::{Split, file_name};
 
 /// `unique_suffix` gives up after this many names.
 const MOST_NAMES: u64 = 100_000;
@@ -124,6 +126,20 @@ impl<'p> Destinations<'p> {
         })
     }
 
+    fn file_path(
+        &self,
+        node: NodeId,
+        file: Option<SourceFileAt>,
+        sequence: Option<u64>,
+        number: Option<u64>,
+    ) -> Result<PathBuf, RunError> {
+        let path = self.render(node, file, number)?;
+        Ok(match (&self.sink(node).split, sequence) {
+            (Some(split), Some(sequence)) => file_name(&path, &split.naming, sequence),
+            _ => path,
+        })
+    }
+
     /// Checks the destinations of the whole run before anything is created: no two alike, none that is an input.
     pub(crate) fn check(&self, dead_letters: &[LetterFile]) -> Result<(), RunError> {
         let mut claimed: Vec<(PathBuf, String)> = Vec::new();
@@ -177,19 +193,38 @@ impl<'p> Destinations<'p> {
         node: NodeId,
         file: Option<SourceFileAt>,
         attempt: &mut Attempt,
+    ) -> Result<OpenOutput<'p>, RunError> {
+        match &self.sink(node).split {
+            Some(split) if !self.preview => {
+                Ok(OpenOutput::Split(Box::new(Split::begin(self, node, split, file, attempt)?)))
+            }
+            _ => Ok(OpenOutput::One(Box::new(self.begin_file(node, file, None, attempt)?))),
+        }
+    }
+
+    /// Starts one file of a Sink's output; `sequence` numbers the files of one that is split.
+    pub(crate) fn begin_file(
+        &self,
+        node: NodeId,
+        file: Option<SourceFileAt>,
+        sequence: Option<u64>,
+        attempt: &mut Attempt,
     ) -> Result<Output, RunError> {
         let sink = self.sink(node);
         if self.preview {
-            return Output::begin(sink, PathBuf::from("preview"), Target::Memory(Vec::new()));
+            return Output::begin(sink, PathBuf::from("preview"), Target::Memory(Vec::new()), true);
         }
-        let (destination, staged) = self.stage(node, file, attempt)?;
-        Output::begin(sink, destination, Target::Staged(staged))
+        let (destination, staged) = self.stage(node, file, sequence, attempt)?;
+        let repeats = sink.split.as_ref().is_none_or(|split| split.repeat_header);
+        let header = repeats || sequence.is_none_or(|sequence| sequence == 1);
+        Output::begin(sink, destination, Target::Staged(staged), header)
     }
 
     fn stage(
         &self,
         node: NodeId,
         file: Option<SourceFileAt>,
+        sequence: Option<u64>,
         attempt: &mut Attempt,
     ) -> Result<(PathBuf, StagedFile), RunError> {
         let producer = format!("sink `{}`", self.plan.nodes[node].name);
@@ -197,9 +232,9 @@ impl<'p> Destinations<'p> {
             IfExists::Overwrite => CollisionPolicy::Replace,
             IfExists::Error if self.force => CollisionPolicy::Replace,
             IfExists::Error => CollisionPolicy::Refuse,
-            IfExists::UniqueSuffix { .. } => return self.stage_unique(node, file, &producer, attempt),
+            IfExists::UniqueSuffix { .. } => return self.stage_unique(node, (file, sequence), &producer, attempt),
         };
-        let destination = self.render(node, file, None)?;
+        let destination = self.file_path(node, file, sequence, None)?;
         let staged = attempt.stage(ArtifactKind::Output, &producer, &destination, policy)?;
         Ok((destination, staged))
     }
@@ -207,12 +242,12 @@ impl<'p> Destinations<'p> {
     fn stage_unique(
         &self,
         node: NodeId,
-        file: Option<SourceFileAt>,
+        (file, sequence): (Option<SourceFileAt>, Option<u64>),
         producer: &str,
         attempt: &mut Attempt,
     ) -> Result<(PathBuf, StagedFile), RunError> {
         for number in 0..MOST_NAMES {
-            let destination = self.render(node, file, Some(number))?;
+            let destination = self.file_path(node, file, sequence, Some(number))?;
             match attempt.stage(ArtifactKind::Output, producer, &destination, CollisionPolicy::NextName) {
                 Ok(staged) => return Ok((destination, staged)),
                 Err(PublishError::Exists { .. } | PublishError::Reserved { .. } | PublishError::Collision { .. }) => {}

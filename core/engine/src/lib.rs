@@ -21,6 +21,7 @@ mod outputs;
 mod run;
 mod runtime;
 mod sequencer;
+mod split;
 mod unit;
 
 pub use books::{Books, NodeBook};

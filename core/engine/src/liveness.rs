@@ -40,7 +40,7 @@ fn reads(plan: &CompiledPlan, id: NodeId, position: usize, live: &[bool], letter
                 ProjectedFrom::Column(at) => Some(*at),
                 ProjectedFrom::Widened(_) => None,
             });
-            from.collect()
+            from.chain(sink.split.iter().filter_map(|split| split.group_key)).collect()
         }
     }
 }

@@ -36,10 +36,12 @@ impl Write for Target {
 /// One output file of a Sink while it is written.
 pub(crate) struct Output {
     pub destination: PathBuf,
-    stream: OutputStream<Target>,
+    stream: Counted<OutputStream<Target>>,
     writer: Box<dyn Writer>,
     factory: Arc<dyn WriteFactory>,
     compression: Compression,
+    /// Whether it begins with the names of its columns, if its format writes them.
+    header: bool,
     /// The columns so far; none before the preamble was written.
     names: Option<Arc<[Arc<str>]>>,
     /// Which records were written with how many of them, for outputs whose columns can grow.
@@ -48,15 +50,16 @@ pub(crate) struct Output {
 
 impl Output {
     /// Starts an output. Where the column set is known its preamble is written at once, also if no row follows.
-    pub(crate) fn begin(plan: &SinkPlan, destination: PathBuf, target: Target) -> Result<Self, RunError> {
+    pub(crate) fn begin(plan: &SinkPlan, destination: PathBuf, target: Target, header: bool) -> Result<Self, RunError> {
         let failed = |error| write_failed(&destination, error);
-        let stream = OutputStream::new(target, plan.compression).map_err(failed)?;
+        let stream = Counted { inner: OutputStream::new(target, plan.compression).map_err(failed)?, bytes: 0 };
         let mut output = Self {
             destination: destination.clone(),
             stream,
-            writer: plan.writer.writer(),
+            writer: if header { plan.writer.writer() } else { plan.writer.writer_without_header() },
             factory: Arc::clone(&plan.writer),
             compression: plan.compression,
+            header,
             names: None,
             runs: Vec::new(),
         };
@@ -91,36 +94,105 @@ impl Output {
         self.writer.records(encoded, &mut self.stream).map_err(|error| write_failed(&self.destination, error))
     }
 
-    /// Closes the framing and gives the target back, completed where columns came late.
-    pub(crate) fn finish(mut self, attempt: &mut Attempt) -> Result<(PathBuf, Target), RunError> {
+    /// Bytes written so far, before compression.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.stream.bytes
+    }
+
+    /// Closes the framing.
+    pub(crate) fn close(mut self) -> Result<Closed, RunError> {
         let failed = |error| write_failed(&self.destination, error);
         if self.names.is_some() {
             self.writer.finish(&mut self.stream).map_err(failed)?;
         }
-        let target = self.stream.finish().map_err(failed)?;
-        let names = self.names.unwrap_or_default();
-        let is_complete = self.runs.iter().all(|run| run.columns == names.len());
-        if is_complete || self.factory.column_set() == ColumnSet::EachRecord {
-            return Ok((self.destination, target));
+        let target = self.stream.inner.finish().map_err(failed)?;
+        Ok(Closed {
+            destination: self.destination,
+            target: Some(target),
+            factory: self.factory,
+            compression: self.compression,
+            header: self.header,
+            columns: self.names.map_or(0, |names| names.len()),
+            runs: self.runs,
+        })
+    }
+
+    /// Closes the framing and gives the target back, completed where columns came late.
+    pub(crate) fn finish(self, attempt: &mut Attempt) -> Result<(PathBuf, Option<Target>), RunError> {
+        let names = self.names.clone().unwrap_or_default();
+        self.close()?.complete(&names, attempt)
+    }
+}
+
+/// An output whose framing is closed.
+pub(crate) struct Closed {
+    destination: PathBuf,
+    /// None once a staged file was made durable and its handle given back.
+    target: Option<Target>,
+    factory: Arc<dyn WriteFactory>,
+    compression: Compression,
+    header: bool,
+    /// Columns of its preamble.
+    columns: usize,
+    runs: Vec<ColumnRun>,
+}
+
+impl Closed {
+    /// Makes a staged file durable and gives its handle back.
+    pub(crate) fn settle(&mut self) -> Result<(), RunError> {
+        if let Some(Target::Staged(file)) = &mut self.target {
+            file.sync().map_err(|error| sync_failed(&self.destination, error))?;
+            self.target = None;
         }
-        let target = match target {
-            Target::Memory(bytes) => {
+        Ok(())
+    }
+
+    /// Fills the records up to the columns `names`, where they have fewer.
+    pub(crate) fn complete(
+        self,
+        names: &[Arc<str>],
+        attempt: &mut Attempt,
+    ) -> Result<(PathBuf, Option<Target>), RunError> {
+        let failed = |error| write_failed(&self.destination, error);
+        let is_complete = self.columns == names.len() && self.runs.iter().all(|run| run.columns == names.len());
+        if is_complete || self.runs.is_empty() || self.factory.column_set() == ColumnSet::EachRecord {
+            return Ok((self.destination, self.target));
+        }
+        let target = match self.target {
+            Some(Target::Memory(bytes)) => {
                 let mut written: &[u8] = &bytes;
                 let mut complete = Vec::new();
-                self.factory.complete(&mut written, &self.runs, &names, &mut complete).map_err(failed)?;
+                self.factory.complete(&mut written, &self.runs, names, self.header, &mut complete).map_err(failed)?;
                 Target::Memory(complete)
             }
-            Target::Staged(narrow) => {
-                drop(narrow);
+            _ => {
                 let (former, wide) = attempt.restage(&self.destination)?;
                 let stored = former.open().map_err(failed)?;
                 let mut written = open_stream(stored, self.compression).map_err(|_| failed(unreadable()))?;
-                let mut out = OutputStream::new(wide, self.compression).map_err(failed)?;
-                self.factory.complete(&mut *written, &self.runs, &names, &mut out).map_err(failed)?;
-                Target::Staged(out.finish().map_err(failed)?)
+                let mut out = OutputStream::new(Target::Staged(wide), self.compression).map_err(failed)?;
+                self.factory.complete(&mut *written, &self.runs, names, self.header, &mut out).map_err(failed)?;
+                out.finish().map_err(failed)?
             }
         };
-        Ok((self.destination, target))
+        Ok((self.destination, Some(target)))
+    }
+}
+
+/// Counts the bytes that pass.
+struct Counted<W> {
+    inner: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
     }
 }
 
@@ -139,13 +211,15 @@ pub(crate) fn write_failed(destination: &Path, error: io::Error) -> RunError {
     PublishError::Io { destination: destination.to_owned(), doing: "write it", error }.into()
 }
 
+fn sync_failed(destination: &Path, error: io::Error) -> RunError {
+    PublishError::Io { destination: destination.to_owned(), doing: "synchronise it", error }.into()
+}
+
 /// Makes staged files durable; how long that took is reported apart.
 pub(crate) fn sync_all(files: &mut [(PathBuf, StagedFile)]) -> Result<Duration, RunError> {
     let start = Instant::now();
     for (destination, file) in files.iter_mut() {
-        file.sync().map_err(|error| {
-            RunError::from(PublishError::Io { destination: destination.clone(), doing: "synchronise it", error })
-        })?;
+        file.sync().map_err(|error| sync_failed(destination, error))?;
     }
     Ok(start.elapsed())
 }

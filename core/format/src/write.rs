@@ -59,6 +59,11 @@ pub trait WriteFactory: Send + Sync {
     fn encoder(&self) -> Arc<dyn Encoder>;
     /// The sequential half, one for each output file.
     fn writer(&self) -> Box<dyn Writer>;
+    /// As [`WriteFactory::writer`], for a further file of a split output that does not repeat the names of the columns.
+    /// A format without such names makes no difference.
+    fn writer_without_header(&self) -> Box<dyn Writer> {
+        self.writer()
+    }
     /// Whether a row can be refused because the output's character set lacks a character.
     fn may_lack_characters(&self) -> bool;
     /// How records with different columns share an output.
@@ -66,7 +71,7 @@ pub trait WriteFactory: Send + Sync {
         ColumnSet::EachRecord
     }
     /// Copies what was written into `out` with the columns `names`, of which the records have only the first ones: `runs`
-    /// says how many. Asked only of a format with [`ColumnSet::Union`].
+    /// says how many, `header` whether the file begins with names. Asked only of a format with [`ColumnSet::Union`].
     ///
     /// # Errors
     /// Those of the streams.
@@ -75,9 +80,10 @@ pub trait WriteFactory: Send + Sync {
         written: &mut dyn io::Read,
         runs: &[ColumnRun],
         names: &[Arc<str>],
+        header: bool,
         out: &mut dyn io::Write,
     ) -> io::Result<()> {
-        let _ = (written, runs, names, out);
+        let _ = (written, runs, names, header, out);
         Err(io::ErrorKind::Unsupported.into())
     }
 }

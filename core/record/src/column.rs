@@ -122,13 +122,20 @@ impl Column {
         self.same_kind(taken)
     }
 
-    /// Picks rows from several columns of one kind: each pair is the position of a column and a row of it. A column that is
-    /// all null may stand beside any kind.
+    /// Picks rows from several columns: each pair is the position of a column and a row of it. A column that is all null
+    /// may stand beside any kind; columns of different kinds together become `any`.
     ///
     /// # Panics
-    /// When the columns have different kinds.
+    /// When a row is out of range.
     #[must_use]
     pub fn gather(columns: &[&Column], rows: &[(usize, usize)]) -> Column {
+        let mut kinds = columns.iter().filter(|column| column.array().is_some()).map(|column| column.kind());
+        if let Some(first) = kinds.next()
+            && kinds.any(|kind| kind != first)
+        {
+            let values: Vec<Value> = rows.iter().map(|(column, row)| columns[*column].value(*row)).collect();
+            return Column::from_values(Kind::Any, &values);
+        }
         let Some((typed, array)) = columns.iter().find_map(|column| Some((*column, column.array()?))) else {
             return Column::Null(rows.len());
         };

@@ -129,3 +129,19 @@ fn formats_2_2_cells_stand_in_the_block_or_in_the_extra_text() {
     let empty = TextCells { refs: vec![cell(0, 1), cell(0, 0)], ..empty };
     assert_eq!((empty.text(0), empty.text(1)), (Some("x"), Some("")));
 }
+
+#[test]
+fn eng_133_rows_are_gathered_from_columns_of_any_kinds() {
+    let (ints, nulls) = (Column::from_values(Kind::Int, &[Value::Int(1), Value::Null]), Column::Null(3));
+    let texts = Column::from_values(Kind::String, &[Value::String("x".into())]);
+    let rows = [(0, 1), (1, 2), (0, 0)];
+    let same = Column::gather(&[&ints, &nulls], &rows);
+    assert_eq!((same.kind(), same.value(2), same.null_count()), (Kind::Int, Value::Int(1), 2));
+    let mixed = Column::gather(&[&ints, &nulls, &texts], &[(2, 0), (0, 0), (1, 0)]);
+    assert_eq!(mixed.kind(), Kind::Any);
+    assert_eq!(
+        [mixed.value(0), mixed.value(1), mixed.value(2)],
+        [Value::String("x".into()), Value::Int(1), Value::Null]
+    );
+    assert_eq!(Column::gather(&[&nulls], &[(0, 0)]).kind(), Kind::Null);
+}

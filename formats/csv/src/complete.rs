@@ -18,11 +18,12 @@ pub(crate) fn complete(
     written: &mut dyn Read,
     runs: &[ColumnRun],
     names: &[Arc<str>],
+    header: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let pads = Pads::new(output, names.len())?;
     let mut rows = Rows::new(output.framing(), written);
-    if output.has_header() {
+    if header {
         rows.next()?;
         output.writer().columns(names, out)?;
     }

@@ -26,12 +26,18 @@ impl CsvOutput {
 }
 
 impl CsvOutput {
-    pub(crate) fn spec(&self) -> &WriterSpec {
-        &self.spec
+    fn csv_writer(&self, header: bool) -> CsvWriter {
+        CsvWriter {
+            spec: self.spec,
+            charset: self.spec.encoding.for_output(),
+            header,
+            encoder: Arc::clone(&self.encoder),
+            begun: false,
+        }
     }
 
-    pub(crate) fn has_header(&self) -> bool {
-        self.header
+    pub(crate) fn spec(&self) -> &WriterSpec {
+        &self.spec
     }
 
     pub(crate) fn charset(&self) -> Charset {
@@ -49,13 +55,11 @@ impl WriteFactory for CsvOutput {
     }
 
     fn writer(&self) -> Box<dyn Writer> {
-        Box::new(CsvWriter {
-            spec: self.spec,
-            charset: self.spec.encoding.for_output(),
-            header: self.header,
-            encoder: Arc::clone(&self.encoder),
-            begun: false,
-        })
+        Box::new(self.csv_writer(self.header))
+    }
+
+    fn writer_without_header(&self) -> Box<dyn Writer> {
+        Box::new(self.csv_writer(false))
     }
 
     fn column_set(&self) -> ColumnSet {
@@ -67,9 +71,10 @@ impl WriteFactory for CsvOutput {
         written: &mut dyn io::Read,
         runs: &[ColumnRun],
         names: &[Arc<str>],
+        header: bool,
         out: &mut dyn io::Write,
     ) -> io::Result<()> {
-        complete(self, written, runs, names, out)
+        complete(self, written, runs, names, header && self.header, out)
     }
 
     fn may_lack_characters(&self) -> bool {

@@ -6,10 +6,11 @@ use std::sync::{Arc, RwLock};
 use clinker_diagnostics::Diagnostic;
 use clinker_format::{ColumnSet, Encoded, Encoder, OutputRows, RefusedRow};
 use clinker_plan::{NodeId, ProjectedColumn, ProjectedFrom, SinkPlan, WidenedColumns};
+use clinker_record::text::CellWriter;
 use clinker_record::{Batch, Category, Column, Failure, Schema, Widened};
 
 use super::failing::{StopAs, fail_rows};
-use crate::block::{BlockResult, SinkBytes};
+use crate::block::{BlockResult, Keys, SinkBytes};
 use crate::error::exit;
 use crate::runtime::Runtime;
 
@@ -48,15 +49,15 @@ impl<'p> SinkOperator<'p> {
             let set = Arc::clone(&self.set.read().expect(UNPOISONED));
             if appended(self.plan, &batch).any(|side| !set.contains(&side.name)) {
                 let encoded = Encoded::default();
-                out.outputs.push(SinkBytes { node: self.node, encoded, names: set, waiting: Some(batch) });
+                out.outputs.push(SinkBytes { node: self.node, encoded, names: set, keys: None, waiting: Some(batch) });
                 return;
             }
             set
         } else {
             column_set(self.plan, &batch)
         };
-        let encoded = self.encode_as(runtime, &names, &batch, out);
-        out.outputs.push(SinkBytes { node: self.node, encoded, names, waiting: None });
+        let (encoded, keys) = self.encode_as(runtime, &names, &batch, out);
+        out.outputs.push(SinkBytes { node: self.node, encoded, names, keys, waiting: None });
     }
 
     /// Encodes a batch that waited. Called in the order of the input.
@@ -71,11 +72,17 @@ impl<'p> SinkOperator<'p> {
         *set = names.into();
         let names = Arc::clone(&set);
         drop(set);
-        let encoded = self.encode_as(runtime, &names, batch, out);
-        SinkBytes { node: self.node, encoded, names, waiting: None }
+        let (encoded, keys) = self.encode_as(runtime, &names, batch, out);
+        SinkBytes { node: self.node, encoded, names, keys, waiting: None }
     }
 
-    fn encode_as(&self, runtime: &Runtime<'_>, names: &[Arc<str>], batch: &Batch, out: &mut BlockResult) -> Encoded {
+    fn encode_as(
+        &self,
+        runtime: &Runtime<'_>,
+        names: &[Arc<str>],
+        batch: &Batch,
+        out: &mut BlockResult,
+    ) -> (Encoded, Option<Keys>) {
         let columns = self.project(batch, names);
         let mut encoded = Encoded::default();
         if batch.rows > 0 {
@@ -86,7 +93,24 @@ impl<'p> SinkOperator<'p> {
         self.refuse(runtime, batch, &refused, out);
         out.written.add(batch, out.failures[failures..].iter().map(|failure| failure.row));
         out.books.nodes[self.node].rows_out[0] += encoded.ends.len() as u64;
-        encoded
+        let keys = self.keys(batch, &refused);
+        (encoded, keys)
+    }
+
+    /// The group keys of the rows that were encoded.
+    fn keys(&self, batch: &Batch, refused: &[RefusedRow]) -> Option<Keys> {
+        let column = &batch.columns[self.plan.split.as_ref()?.group_key?];
+        let writer = CellWriter::new(column);
+        let mut refused = refused.iter().map(|row| row.row as usize).peekable();
+        let mut keys = Keys::default();
+        for row in 0..batch.rows {
+            if refused.next_if_eq(&row).is_none() {
+                let mut text = Vec::new();
+                writer.append(row, &mut text);
+                keys.push((!column.is_null(row)).then_some(text));
+            }
+        }
+        Some(keys)
     }
 
     /// Remembers which undeclared fields exist.
