@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clinker_diagnostics::{Origin, Span};
 use clinker_record::{Batch, Column, Type};
 
 use crate::check::{check_expression, check_program};
@@ -18,6 +19,7 @@ pub struct Program {
     body: Body,
     emits: Vec<(Arc<str>, Type)>,
     columns: Vec<usize>,
+    origin: Option<Arc<dyn Origin>>,
 }
 
 /// A compiled expression. Immutable: one is shared by all threads.
@@ -26,6 +28,7 @@ pub struct Expression {
     text: String,
     node: Node,
     columns: Vec<usize>,
+    origin: Option<Arc<dyn Origin>>,
 }
 
 /// Compiles a Transform program. The program is there when no diagnostic is an error.
@@ -36,6 +39,7 @@ pub fn compile_program(text: &str, scope: &Scope<'_>) -> (Option<Program>, Vec<C
         emits: body.outputs.iter().map(|output| (Arc::clone(&output.field), output.ty)).collect(),
         columns: columns_read(body.steps.iter().map(Step::node)),
         body,
+        origin: None,
     });
     (program, diagnostics)
 }
@@ -43,7 +47,8 @@ pub fn compile_program(text: &str, scope: &Scope<'_>) -> (Option<Program>, Vec<C
 /// Compiles a single expression. The expression is there when no diagnostic is an error.
 pub fn compile_expression(text: &str, scope: &Scope<'_>, want: Want) -> (Option<Expression>, Vec<CxlDiagnostic>) {
     let (node, diagnostics) = check_expression(text, scope, want);
-    let expression = node.map(|node| Expression { text: text.to_owned(), columns: columns_read([&node]), node });
+    let expression =
+        node.map(|node| Expression { text: text.to_owned(), columns: columns_read([&node]), node, origin: None });
     (expression, diagnostics)
 }
 
@@ -70,6 +75,17 @@ fn columns_read<'n>(nodes: impl IntoIterator<Item = &'n Node>) -> Vec<usize> {
 }
 
 impl Program {
+    /// The same program, with where its text came from.
+    #[must_use]
+    pub fn from_origin(self, origin: Arc<dyn Origin>) -> Self {
+        Self { origin: Some(origin), ..self }
+    }
+
+    /// Where its text came from, if the host said it: spans of an [`Outcome`] can be quoted there.
+    pub fn origin(&self) -> Option<&dyn Origin> {
+        self.origin.as_deref()
+    }
+
     /// The output fields in the order of their first emission, each with the type of its last one.
     pub fn emits(&self) -> &[(Arc<str>, Type)] {
         &self.emits
@@ -115,6 +131,22 @@ fn on_one_line(text: &str) -> String {
 }
 
 impl Expression {
+    /// The same expression, with where its text came from.
+    #[must_use]
+    pub fn from_origin(self, origin: Arc<dyn Origin>) -> Self {
+        Self { origin: Some(origin), ..self }
+    }
+
+    /// Where its text came from, if the host said it: the span of an [`EvalError`] can be quoted there.
+    pub fn origin(&self) -> Option<&dyn Origin> {
+        self.origin.as_deref()
+    }
+
+    /// Its bytes in that text.
+    pub fn span(&self) -> Span {
+        self.node.span
+    }
+
     /// Its text on one line, with the type of its value in front.
     pub fn describe(&self) -> String {
         format!("{} = {}", self.node.ty, on_one_line(&self.text))

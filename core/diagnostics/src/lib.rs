@@ -10,4 +10,4 @@ mod report;
 
 pub use nearest::{nearest, suggestion};
 pub use render::{Style, render};
-pub use report::{Diagnostic, Label, Severity, SourceText, Span};
+pub use report::{Diagnostic, Label, Origin, Quote, Severity, SourceText, Span};

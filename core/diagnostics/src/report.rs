@@ -67,6 +67,21 @@ pub struct Label {
     pub text: String,
 }
 
+/// A part of an embedded text, as its author wrote it.
+#[derive(Clone, Debug)]
+pub struct Quote {
+    /// The part.
+    pub text: String,
+    /// Its place in the document; `None` where a snippet of the document would mislead.
+    pub label: Option<Label>,
+}
+
+/// Where an embedded text came from: what is found in it long after the document was read is still shown in its place.
+pub trait Origin: std::fmt::Debug + Send + Sync {
+    /// The part of the document that a range of the embedded text came from. `note` is the text of the label.
+    fn quote(&self, span: Span, note: &str) -> Quote;
+}
+
 /// How bad it is. Only errors stop a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {

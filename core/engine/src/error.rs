@@ -1,6 +1,6 @@
 //! What ends a run.
 
-use clinker_diagnostics::Diagnostic;
+use clinker_diagnostics::{Diagnostic, Label};
 use clinker_publish::PublishError;
 
 /// Exit codes of failures.
@@ -39,6 +39,14 @@ impl RunError {
     /// An engine defect: never the user's fault.
     pub(crate) fn internal(message: impl std::fmt::Display) -> Self {
         Self::uncoded(exit::CONFIGURATION, format!("internal error: {message}; this is a defect of the engine"))
+    }
+
+    #[must_use]
+    pub(crate) fn labelled(mut self, label: Option<Label>) -> Self {
+        if let RunError::Failed { diagnostic, .. } = &mut self {
+            diagnostic.labels.extend(label);
+        }
+        self
     }
 
     #[must_use]

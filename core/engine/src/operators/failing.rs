@@ -1,13 +1,17 @@
 //! A row that fails below its Source: its record is the one the failing node received.
 
+use clinker_diagnostics::Quote;
 use clinker_dlq::Letter;
-use clinker_plan::{NodeId, Strategy};
+use clinker_plan::{Node, NodeId, Strategy};
 use clinker_record::text::CellWriter;
 use clinker_record::{Batch, Category, Failure};
 
 use crate::RunError;
 use crate::block::{BlockResult, PendingFailure};
 use crate::runtime::Runtime;
+
+/// Characters of an expression that a message quotes.
+const MOST_QUOTED: usize = 80;
 
 /// What a failure does when the run may not go on past it.
 pub(crate) struct StopAs {
@@ -28,6 +32,19 @@ pub(crate) fn fail_rows(
     stop_as: &StopAs,
     out: &mut BlockResult,
 ) {
+    fail_evaluations(runtime, node, batch, failures, &|_| None, stop_as, out);
+}
+
+/// As [`fail_rows`], for failures of expressions: `quote` gives the expression of a failure by its position.
+pub(crate) fn fail_evaluations(
+    runtime: &Runtime<'_>,
+    node: NodeId,
+    batch: &Batch,
+    failures: &[Failure],
+    quote: &dyn Fn(usize) -> Option<Quote>,
+    stop_as: &StopAs,
+    out: &mut BlockResult,
+) {
     if failures.is_empty() {
         return;
     }
@@ -37,7 +54,7 @@ pub(crate) fn fail_rows(
         Some(_) if !stops => batch.columns.iter().map(CellWriter::new).collect(),
         _ => Vec::new(),
     };
-    for failure in failures {
+    for (at, failure) in failures.iter().enumerate() {
         let row = failure.row as usize;
         let (run, distance) = batch.origin.locate(row);
         let source = &runtime.context.sources[usize::from(run.source)];
@@ -59,7 +76,8 @@ pub(crate) fn fail_rows(
             let cell = |at: usize, text: &mut Vec<u8>| writers[at].append(row, text);
             layout.render(&letter, map, cell, &mut out.letters);
         }
-        let stop = stops.then(|| stop(stop_as, stage, shown, run.row + distance, failure));
+        let stop =
+            stops.then(|| stop(stop_as, &runtime.plan.nodes[node], shown, run.row + distance, failure, quote(at)));
         out.books.nodes[node].reject(failure.category, 1);
         out.failures.push(PendingFailure {
             row: batch.origin.block_row(row),
@@ -75,18 +93,47 @@ pub(crate) fn fail_rows(
     }
 }
 
-fn stop(stop_as: &StopAs, stage: &str, shown: &str, row: u64, failure: &Failure) -> RunError {
-    let field = match &failure.field {
-        Some(field) if failure.category == Category::ValidationFailure => format!(", field `{field}`"),
-        _ => String::new(),
+/// The report of the failure that ends a run: node, expression, file and row, each once.
+fn stop(stop_as: &StopAs, node: &Node, shown: &str, row: u64, failure: &Failure, quote: Option<Quote>) -> RunError {
+    let detail = &failure.detail;
+    let place = match &failure.field {
+        Some(field) if failure.category == Category::ValidationFailure => format!("row {row}, field `{field}`"),
+        _ => format!("row {row}"),
     };
-    let message = format!("{stage}: {} (file {shown}, row {row}{field})", failure.detail);
+    // Details of evaluations begin with their row already.
+    let place = if detail.starts_with(&format!("row {row}: ")) { String::new() } else { format!(", {place}") };
+    let (expression, label) = quote.map_or_else(Default::default, |quote| (excerpt(&quote.text), quote.label));
+    // A check without a name of its own is named by its text.
+    let expression = if expression.is_empty() || detail.contains(&*expression) {
+        String::new()
+    } else if failure.category == Category::ValidationFailure {
+        format!(": `{expression}`")
+    } else {
+        format!(" in `{expression}`")
+    };
+    // Some stages are the same at every node.
+    let stage = if node.stage.contains(&*node.name) {
+        node.stage.to_string()
+    } else {
+        format!("{} of `{}`", node.stage, node.name)
+    };
+    let message = format!("{stage}: {detail}{expression} (file {shown}{place})");
     let error = match stop_as.code {
         Some(code) => RunError::coded(stop_as.exit, code, message),
         None => RunError::uncoded(stop_as.exit, message),
     };
+    let error = error.labelled(label);
     if stop_as.always {
         return error;
     }
     error.help("fix the record, or set `error_handling: { strategy: continue, dlq: { path: … } }` to keep it aside")
+}
+
+/// An expression on one line, cut where it is long.
+fn excerpt(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MOST_QUOTED) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
 }

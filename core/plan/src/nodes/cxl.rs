@@ -1,9 +1,12 @@
 //! CXL in the document: compiled, and what is wrong with it reported inside its scalar.
 
+use std::sync::Arc;
+
 use clinker_cxl::{CxlDiagnostic, Expression, Scope, Want, compile_expression};
+use clinker_diagnostics::{Label, Origin, Quote, Span};
 
 use crate::faults::{Fault, Faults};
-use crate::yaml::Node;
+use crate::yaml::{self, Node, Place};
 
 /// Text of CXL in the document: what it is called in messages, and its scalar.
 pub(crate) struct Text<'a> {
@@ -44,11 +47,38 @@ impl Text<'_> {
     /// Compiles it as a condition.
     pub fn condition(&self, scope: &Scope<'_>, faults: &mut Faults) -> Option<Expression> {
         let (expression, found) = compile_expression(self.content(), scope, Want::Condition);
-        self.report(found, faults).then_some(expression).flatten()
+        let expression = self.report(found, faults).then_some(expression).flatten()?;
+        Some(expression.from_origin(self.origin(faults)))
+    }
+
+    /// Where it stands, for failures of its evaluation.
+    pub fn origin(&self, faults: &Faults) -> Arc<dyn Origin> {
+        Arc::new(InScalar { place: Arc::clone(faults.place()), node: self.node.clone() })
     }
 
     /// Checks its form as an expression.
     pub fn expression_form(&self, scope: &Scope<'_>, faults: &mut Faults) {
         self.report_form(compile_expression(self.content(), scope, Want::Any).1, faults);
+    }
+}
+
+/// A scalar of a document. What is quoted is always the authored text: a substituted value may be a secret.
+#[derive(Debug)]
+struct InScalar {
+    place: Arc<Place>,
+    node: Node,
+}
+
+impl Origin for InScalar {
+    fn quote(&self, span: Span, note: &str) -> Quote {
+        let source = &self.place.source;
+        let authored = self.place.authored(self.place.inside(&self.node, span));
+        let text = source.text.get(authored.start..authored.end).unwrap_or_default().to_owned();
+        let label = self.place.anchored().then(|| Label {
+            source: Arc::clone(source),
+            span: yaml::clipped(&source.text, authored),
+            text: note.to_owned(),
+        });
+        Quote { text, label }
     }
 }

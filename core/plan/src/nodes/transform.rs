@@ -134,7 +134,7 @@ impl TransformDraft<'_> {
             self.validation_syntax(name, context, faults);
             return None;
         }
-        program
+        program.map(|program| program.from_origin(text.origin(faults)))
     }
 
     /// Binds the log events to the input columns.

@@ -310,3 +310,21 @@ fn pipeline_8_2_a_file_whose_name_is_no_text_is_read_and_shown() {
     let outcome = clinker(scratch.path(), &["run", "pipeline.yaml"]);
     assert!(outcome.exit == 4 && outcome.stderr.contains("in-\u{FFFD}.csv"), "{}", outcome.stderr);
 }
+
+#[test]
+fn dia_6_a_failing_expression_is_shown_as_authored_and_without_a_snippet_where_lines_moved() {
+    let document = document("path: out.csv")
+        .replace("input: rows", "input: clean")
+        .replace("  - type: sink", "  - type: transform\n    name: clean\n    input: rows\n    config: { cxl: \"emit r = ${RATE} / (id - 1)\" }\n  - type: sink");
+    for (rate, snippet) in [("4711", true), ("4711 +\n      4711", false)] {
+        let scratch = scratch("path: out.csv");
+        scratch.write("pipeline.yaml", &document);
+        let mut command = Command::new(scratch.path(), &["run", "pipeline.yaml"]);
+        command.env = vec![("RATE".to_owned(), rate.to_owned())];
+        let outcome = command.run();
+        assert_eq!(outcome.exit, 3, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("division by zero in `${RATE} / (id - 1"), "{}", outcome.stderr);
+        assert!(!outcome.stderr.contains("4711"), "a substituted value is a secret: {}", outcome.stderr);
+        assert_eq!(outcome.stderr.contains("fails here"), snippet, "{}", outcome.stderr);
+    }
+}

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use clinker_cxl::{RunContext, Verdict};
+use clinker_diagnostics::Span;
 use clinker_plan::{NodeId, RoutePlan};
 use clinker_record::{Batch, Category, Failure};
 
-use super::failing::{StopAs, fail_rows};
+use super::failing::{StopAs, fail_evaluations};
 use crate::block::BlockResult;
 use crate::error::exit;
 use crate::runtime::Runtime;
@@ -32,7 +33,7 @@ pub(crate) fn route(
 ) -> Vec<Option<Batch>> {
     let mut states: Vec<State> = (0..batch.rows).map(|_| State::Open).collect();
     let mut ports: Vec<Vec<u32>> = vec![Vec::new(); plan.branches.len() + 1];
-    let mut failures: Vec<Failure> = Vec::new();
+    let mut failures: Vec<(Failure, usize, Span)> = Vec::new();
     for (port, (_, condition)) in plan.branches.iter().enumerate() {
         let asked = |state: &State| matches!(state, State::Open) || plan.inclusive && matches!(state, State::Taken);
         if !states.iter().any(asked) {
@@ -49,20 +50,28 @@ pub(crate) fn route(
                 Verdict::False | Verdict::Null => {}
                 Verdict::Error(error) => {
                     *state = State::Failed;
-                    failures.push(Failure {
+                    let failure = Failure {
                         row: row as u32,
                         category: Category::TypeCoercionFailure,
                         field: None,
                         value: error.value.clone(),
                         detail: format!("row {}: {error}", batch.origin.row_in_file(row)),
-                    });
+                    };
+                    failures.push((failure, port, error.span));
                 }
             }
         }
     }
     settle(&states, &mut ports);
-    failures.sort_by_key(|failure| failure.row);
-    fail_rows(runtime, node, batch, &failures, &StopAs { exit: exit::DATA, code: None, always: false }, out);
+    failures.sort_by_key(|(failure, ..)| failure.row);
+    let (failures, places): (Vec<Failure>, Vec<_>) =
+        failures.into_iter().map(|(failure, port, span)| (failure, (port, span))).unzip();
+    let quote = |at: usize| {
+        let (port, span) = places[at];
+        Some(plan.branches[port].1.origin()?.quote(span, "fails here"))
+    };
+    let stop_as = StopAs { exit: exit::DATA, code: None, always: false };
+    fail_evaluations(runtime, node, batch, &failures, &quote, &stop_as, out);
     let book = &mut out.books.nodes[node];
     book.rows_out = ports.iter().map(|rows| rows.len() as u64).collect();
     book.copied = copies(&ports, &states);

@@ -9,7 +9,7 @@ use clinker_cxl::{Outcome, RunContext, TooLarge};
 use clinker_plan::{NodeId, OutputSource, TransformPlan};
 use clinker_record::{Batch, Column};
 
-use super::failing::{StopAs, fail_rows};
+use super::failing::{StopAs, fail_evaluations};
 use crate::block::BlockResult;
 use crate::error::exit;
 use crate::liveness::validation_reads;
@@ -32,7 +32,8 @@ pub(crate) fn transform(
     log::on_error(runtime, node, plan, batch, &outcome.failures, out);
     out.books.nodes[node].filtered += outcome.filtered;
     let stop_as = StopAs { exit: exit::DATA, code: None, always: false };
-    fail_rows(runtime, node, batch, &outcome.failures, &stop_as, out);
+    let quote = |at: usize| Some(plan.program.origin()?.quote(outcome.spans[at], "fails here"));
+    fail_evaluations(runtime, node, batch, &outcome.failures, &quote, &stop_as, out);
     let result = output(runtime, node, plan, batch, &outcome);
     let result = if plan.validations.is_empty() {
         result

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use clinker_cxl::{RunContext, Verdict};
+use clinker_diagnostics::{Quote, Span};
 use clinker_events::Level;
 use clinker_plan::{Check, NodeId, TransformPlan, Validation};
 use clinker_record::text::CellWriter;
 use clinker_record::{Batch, Category, Column, Failure, json};
 
-use super::super::failing::{StopAs, fail_rows};
+use super::super::failing::{StopAs, fail_evaluations};
 use crate::block::{BlockResult, PendingEvent};
 use crate::error::exit;
 use crate::runtime::Runtime;
@@ -18,7 +19,25 @@ enum Finding {
     Passed,
     Failed,
     /// The check itself could not be evaluated: a failed check of severity `error`, whatever was declared.
-    Broken(String),
+    Broken(String, Span),
+}
+
+/// A row that failed a check.
+#[derive(Clone)]
+struct Rejected<'p> {
+    failure: Failure,
+    check: &'p Check,
+    /// The part of the check that could not be evaluated.
+    broken: Option<Span>,
+}
+
+impl Rejected<'_> {
+    /// The check, or the part of it that could not be evaluated.
+    fn quote(&self) -> Option<Quote> {
+        let Check::Expression(expression) = self.check else { return None };
+        let note = if self.broken.is_some() { "fails here" } else { "does not hold" };
+        Some(expression.origin()?.quote(self.broken.unwrap_or(expression.span()), note))
+    }
 }
 
 /// Removes the output rows that fail, and dead-letters the input records they were made from.
@@ -33,30 +52,31 @@ pub(super) fn validate(
     evaluation: &RunContext,
     out: &mut BlockResult,
 ) -> Batch {
-    let mut failed: Vec<Option<Failure>> = vec![None; output.rows];
+    let mut failed: Vec<Option<Rejected<'_>>> = vec![None; output.rows];
     for validation in &plan.validations {
         check(runtime, node, validation, kept, &output, evaluation, &mut failed, out);
     }
-    let failures: Vec<Failure> = failed.iter().flatten().cloned().collect();
+    let rejected: Vec<&Rejected<'_>> = failed.iter().flatten().collect();
+    let failures: Vec<Failure> = rejected.iter().map(|rejected| rejected.failure.clone()).collect();
     if failures.is_empty() {
         return output;
     }
     let stop_as = StopAs { exit: exit::DATA, code: None, always: false };
     super::log::on_error(runtime, node, plan, input, &failures, out);
-    fail_rows(runtime, node, input, &failures, &stop_as, out);
+    fail_evaluations(runtime, node, input, &failures, &|at| rejected[at].quote(), &stop_as, out);
     let passing: Vec<u32> = (0..output.rows as u32).filter(|row| failed[*row as usize].is_none()).collect();
     output.take(&passing)
 }
 
 #[expect(clippy::too_many_arguments, reason = "one check, its batch and where its findings go")]
-fn check(
+fn check<'p>(
     runtime: &Runtime<'_>,
     node: NodeId,
-    validation: &Validation,
+    validation: &'p Validation,
     kept: Option<&[u32]>,
     output: &Batch,
     evaluation: &RunContext,
-    failed: &mut [Option<Failure>],
+    failed: &mut [Option<Rejected<'p>>],
     out: &mut BlockResult,
 ) {
     let verdicts = match &validation.check {
@@ -78,12 +98,12 @@ fn check(
             (Some(verdicts), _) => match verdicts.verdict(row as u32) {
                 Verdict::True => Finding::Passed,
                 Verdict::False | Verdict::Null => Finding::Failed,
-                Verdict::Error(error) => Finding::Broken(error.to_string()),
+                Verdict::Error(error) => Finding::Broken(error.to_string(), error.span),
             },
             (None, Some((_, column))) if is_filled(&output.columns[*column], row) => Finding::Passed,
             (None, _) => Finding::Failed,
         };
-        let detail = match finding {
+        let (detail, broken) = match finding {
             Finding::Passed => continue,
             Finding::Failed if validation.warn => {
                 let text = format!(
@@ -97,16 +117,17 @@ fn check(
                 out.events.push(PendingEvent { row, node, level: Level::Warn, text });
                 continue;
             }
-            Finding::Failed => validation.message.to_string(),
-            Finding::Broken(error) => format!("{}: {error}", validation.message),
+            Finding::Failed => (validation.message.to_string(), None),
+            Finding::Broken(error, span) => (format!("{}: {error}", validation.message), Some(span)),
         };
-        failed[row] = Some(Failure {
+        let failure = Failure {
             row: kept.map_or(row as u32, |kept| kept[row]),
             category: Category::ValidationFailure,
             field: validation.field.as_ref().map(|(name, _)| Arc::clone(name)),
             value: validation.field.as_ref().map(|(_, column)| text_of(&output.columns[*column], row)),
             detail,
-        });
+        };
+        failed[row] = Some(Rejected { failure, check: &validation.check, broken });
     }
 }
 
