@@ -44,8 +44,10 @@ fn line(text: &mut String, name: &str, path: &str, sink: &SinkPlan) {
         }
         IfExists::Overwrite | IfExists::Error => String::new(),
     };
-    let _ = writeln!(text, "  '{name}' → {path}");
-    let _ = writeln!(text, "      [if_exists={}, write_meta=false]{note}", policy(sink.if_exists));
+    let split = sink.split.as_ref().map_or(String::new(), |split| format!(" (split, naming=\"{}\")", split.naming));
+    let (policy, meta) = (policy(sink.if_exists), sink.write_meta);
+    let _ = writeln!(text, "  '{name}' → {path}{split}");
+    let _ = writeln!(text, "      [if_exists={policy}, write_meta={meta}]{note}");
 }
 
 fn policy(if_exists: IfExists) -> &'static str {
@@ -66,6 +68,11 @@ pub(super) fn described(plan: &CompiledPlan, sink: &SinkPlan) -> serde_json::Val
         "path": sink.path.planned(&plan.pipeline_hash),
         "if_exists": policy(sink.if_exists),
         "unique_suffix_width": width,
-        "write_meta": false,
+        "write_meta": sink.write_meta,
+        "split": sink.split.as_ref().map(|split| serde_json::json!({
+            "naming": &*split.naming,
+            "max_records": split.max_records,
+            "max_bytes": split.max_bytes,
+        })),
     })
 }

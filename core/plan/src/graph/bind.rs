@@ -188,7 +188,13 @@ fn bind_sink(
         arrays(name, &sink, &input, projection, faults);
     }
     let refusing = projection.as_ref().is_some_and(|projection| refuses(&sink, &input, projection));
-    let operator = sink.parts.zip(projection).zip(path).map(|((parts, projection), path)| {
+    // None when it is there and wrong.
+    let split = match sink.parts.as_ref().and_then(|parts| parts.split.as_ref()) {
+        Some(split) => split.bind(name, &input.columns, faults).map(Some),
+        None => Some(None),
+    };
+    let complete = sink.parts.zip(projection).zip(path).zip(split);
+    let operator = complete.map(|(((parts, projection), path), split)| {
         Operator::Sink(SinkPlan {
             index,
             label: parts.label,
@@ -199,8 +205,8 @@ fn bind_sink(
             projection,
             if_exists: parts.if_exists,
             refuses_rows: refusing,
-            split: None,
-            write_meta: false,
+            split,
+            write_meta: parts.write_meta,
         })
     });
     Bound { shape: Some(input), operator, refusing }

@@ -7,6 +7,7 @@ pub(crate) mod merge;
 pub(crate) mod names;
 pub(crate) mod options;
 pub(crate) mod route;
+pub(crate) mod segments;
 pub(crate) mod selection;
 pub(crate) mod sink;
 pub(crate) mod source;

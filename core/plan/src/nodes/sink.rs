@@ -14,6 +14,7 @@ use crate::faults::{Fault, Faults};
 use crate::model::IfExists;
 use crate::nodes::columns::{self, ColumnDraft};
 use crate::nodes::options::{self, Direction};
+use crate::nodes::segments::{self, SplitOutput};
 use crate::nodes::{source, split};
 use crate::paths;
 use crate::yaml::{Node, NodeKind};
@@ -66,6 +67,8 @@ pub(crate) struct SinkParts {
     pub writer: Arc<dyn WriteFactory>,
     pub compression: Compression,
     pub if_exists: IfExists,
+    pub split: Option<SplitOutput>,
+    pub write_meta: bool,
 }
 
 /// `column`, or `{ output: column }`.
@@ -87,13 +90,13 @@ pub(super) const CONFIG: &[Key] = &[
     optional("join_values", split::JOINS, "how several values are written in a cell"),
     optional("if_exists", Shape::Word(&["overwrite", "error", "unique_suffix"]), "what an existing file means"),
     optional("unique_suffix_width", Shape::Integer(0), "zero padding of the suffix"),
+    optional("split", Shape::Map(segments::SPLIT), "the output as several files"),
+    optional("write_meta", Shape::Bool, "whether each file gets a sidecar that describes it"),
     // Who a failure condemns matters under a correlation key only, and there is none.
     optional("correlation_fanout_policy", Shape::Word(&["any", "all", "primary"]), "whom a failure condemns"),
     later("include_correlation_keys", &["false"]),
     later("sort_order", &[]),
-    later("split", &[]),
     later("reconstruct_envelope", &["false"]),
-    later("write_meta", &["false"]),
 ];
 
 /// Reads the `config` of a Sink.
@@ -115,6 +118,12 @@ pub(crate) fn read<'a>(
         (Some(format), Some(writes), Some(joins)) => bind(name, &fields, format, writes, joins, faults),
         _ => None,
     };
+    let named = format.map(|format| format.descriptor().name).zip(writes);
+    let split = segments::read(name, &fields, named, faults);
+    let write_meta = fields.bool("write_meta").unwrap_or(false);
+    if let Some(entry) = fields.entry("write_meta").filter(|_| write_meta) {
+        decode::unavailable("`write_meta`", "a sink's `config`", entry.key_span, faults);
+    }
     let parts = (|| {
         Some(SinkParts {
             label: Arc::clone(fields.text("name")?),
@@ -122,6 +131,8 @@ pub(crate) fn read<'a>(
             writer: writer?,
             compression: compression?,
             if_exists,
+            split: split?,
+            write_meta,
         })
     })();
     let (mapping, readable) = match fields.node("mapping") {

@@ -221,6 +221,7 @@ fn bind(
         options: given,
         fields: &inputs,
         undeclared: on_unmapped != Some(OnUnmapped::Drop),
+        refuse_undeclared: on_unmapped == Some(OnUnmapped::Reject),
     }) {
         Ok(reader) => Some(reader),
         Err(found) => {

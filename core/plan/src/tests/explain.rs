@@ -17,6 +17,15 @@ fn operations_5_resolved_outputs() {
 }
 
 #[test]
+fn operations_5_split_outputs() {
+    let plan = plan(&feed("path: out.toy", "path: out.toy, split: { max_records: 9 }"));
+    let text = explain_text(&plan, &ExplainSettings { threads: 1 });
+    let lines =
+        "  'out' → out.toy (split, naming=\"{stem}_{seq:04}.{ext}\")\n      [if_exists=overwrite, write_meta=false]\n";
+    assert!(text.contains(lines), "{text}");
+}
+
+#[test]
 fn eng_16_1_sections_come_in_order() {
     let text = format!(
         "{FEED}  - {{ type: sink, name: raw, input: orders, config: {{ name: r, type: toy, path: raw.toy }} }}\n\

@@ -166,7 +166,7 @@ fn pipeline_1_1_what_the_reader_of_keys_refuses_is_not_valid() {
         ("path: out.toy", "path: out.toy, colour: red"),
         ("path: out.toy", "path: 5"),
         ("path: out.toy", "path: out.toy, include_header: maybe"),
-        ("path: out.toy", "path: out.toy, write_meta: true"),
+        ("path: out.toy", "path: out.toy, write_meta: 1"),
         ("path: out.toy", "path: out.toy, options: { colour: red }"),
         ("path: out.toy", "path: out.toy, options: { digits: 10 }"),
         ("type: sink", "type: sync"),

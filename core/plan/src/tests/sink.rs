@@ -143,13 +143,8 @@ fn e359_lists_need_a_format_that_writes_them() {
 
 #[test]
 fn nodes_11_1_sink_keys_that_are_not_built() {
-    for key in [
-        "sort_order: [id]",
-        "split: { max_records: 1 }",
-        "reconstruct_envelope: true",
-        "write_meta: true",
-        "include_correlation_keys: true",
-    ] {
+    for key in ["sort_order: [id]", "reconstruct_envelope: true", "write_meta: true", "include_correlation_keys: true"]
+    {
         let name = key.split(':').next().expect("a key");
         expect(&with(&format!("‹{key}")), &[("E000", &format!("`{name}` of a sink's `config` is not available"))]);
     }
@@ -157,4 +152,49 @@ fn nodes_11_1_sink_keys_that_are_not_built() {
     plan(&with(
         "write_meta: false, reconstruct_envelope: false, include_correlation_keys: false, preserve_nulls: true, include_header: false, correlation_fanout_policy: all",
     ));
+}
+
+#[test]
+fn nodes_11_4_an_output_as_several_files() {
+    use crate::OversizeGroup;
+    let plan = plan(&with(
+        "split: { max_records: 5, max_bytes: 900, group_key: note, naming: \"{stem}-{seq:3}\", \
+         repeat_header: false, oversize_group: error }",
+    ));
+    let split = sink(&plan).split.as_ref().expect("a split");
+    assert_eq!((split.max_records, split.max_bytes, split.group_key), (Some(5), Some(900), Some(2)));
+    assert_eq!((&*split.naming, split.repeat_header), ("{stem}-{seq:3}", false));
+    assert_eq!(split.oversize_group, OversizeGroup::Error);
+    let least = self::plan(&with("split: { max_bytes: 1 }"));
+    let split = sink(&least).split.as_ref().expect("a split");
+    assert_eq!((&*split.naming, split.repeat_header), ("{stem}_{seq:04}.{ext}", true));
+    assert_eq!((split.oversize_group, split.group_key), (OversizeGroup::Warn, None));
+    let none = self::plan(FEED);
+    assert!(sink(&none).split.is_none() && !sink(&none).write_meta);
+}
+
+#[test]
+fn e367_names_of_split_files() {
+    for naming in
+        ["x", "{seq}", "{seq:0}", "{seq:21}", "{seq:x}", "{seq:1}{seq:2}", "{stem}{seq:2}{n}", "{seq:2}}", "{seq:2}{"]
+    {
+        let text = with(&format!("split: {{ max_records: 1, naming: ‹\"{naming}\" }}"));
+        expect(&text, &[("E367", "{stem}_{seq:04}.{ext}")]);
+    }
+    expect(&with("split: { max_records: 1, naming: ‹\"../{seq:2}\" }"), &[("E367", "not a path")]);
+    for naming in ["{seq:1}", "{seq:20}", "{ext}{seq:007}{stem}"] {
+        plan(&with(&format!("split: {{ max_records: 1, naming: \"{naming}\" }}")));
+    }
+}
+
+#[test]
+fn nodes_11_4_bad_splits() {
+    expect(&with("split: ‹{}"), &[("E000", "no threshold")]);
+    expect(&with("split: { max_records: ‹0 }"), &[("E000", "at least 1")]);
+    expect(&with("split: { max_bytes: ‹1MB }"), &[("E000", "`max_bytes` of `split` must be an integer")]);
+    expect(&with("split: { max_records: 1, group_key: ‹nots }"), &[("E000", "did you mean `note`?")]);
+    expect(&with("split: { max_records: 1, oversize_group: ‹skip }"), &[("E000", "`warn`, `error`, `allow`")]);
+    expect(&with("write_meta: ‹1"), &[("E000", "`true` or `false`")]);
+    let plain = feed("type: toy, path: out.toy }", "type: plain, path: out.toy, ‹split: { max_records: 1 } }");
+    expect(&plain, &[("E000", "an output of format `plain` cannot be split")]);
 }

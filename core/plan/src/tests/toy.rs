@@ -39,7 +39,7 @@ static TOY: Descriptor = Descriptor {
         header: true,
         join_values: true,
         native_arrays: false,
-        split: false,
+        split: true,
         needs_schema: false,
         lossy_charsets: false,
     }),
