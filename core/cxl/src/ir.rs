@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clinker_diagnostics::Span;
+use clinker_events::Level;
 use clinker_record::{Type, Value};
 
 use crate::check::types::{Base, Ty};
@@ -80,6 +81,11 @@ pub(crate) enum NodeKind {
         level: usize,
         body: Box<Node>,
     },
+    /// Logs a value on its way.
+    Debug {
+        inner: Box<Node>,
+        label: Option<Box<Node>>,
+    },
     /// A method call, the receiver being the first operand.
     Call {
         function: &'static Function,
@@ -132,6 +138,8 @@ pub(crate) enum Step {
     Filter(Node),
     /// Evaluates for its errors.
     Discard(Node),
+    /// Logs a message.
+    Trace { level: Level, guard: Option<Node>, message: Node },
 }
 
 /// An output field: its name, the slot of its last emission, its type.
@@ -151,11 +159,21 @@ pub(crate) struct Body {
 }
 
 impl Step {
-    /// Its expression.
+    /// Its last expression.
     pub(crate) fn node(&self) -> &Node {
         match self {
-            Step::Let { value, .. } | Step::Emit { value, .. } | Step::Filter(value) | Step::Discard(value) => value,
+            Step::Let { value, .. }
+            | Step::Emit { value, .. }
+            | Step::Filter(value)
+            | Step::Discard(value)
+            | Step::Trace { message: value, .. } => value,
         }
+    }
+
+    /// All of its expressions, in evaluation order.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        let guard = if let Step::Trace { guard, .. } = self { guard.as_ref() } else { None };
+        guard.into_iter().chain([self.node()])
     }
 }
 
@@ -231,7 +249,18 @@ impl Node {
             NodeKind::Index { base, index } => vec![base, index],
             NodeKind::Member { base, .. } => vec![base],
             NodeKind::Closure { receiver, body, .. } => vec![receiver, body],
+            NodeKind::Debug { inner, label } => std::iter::once(&**inner).chain(label.as_deref()).collect(),
         }
+    }
+
+    /// Whether it is a literal text.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.kind, NodeKind::Literal(Value::String(_)))
+    }
+
+    /// Whether it logs anything.
+    pub(crate) fn logs(&self) -> bool {
+        matches!(self.kind, NodeKind::Debug { .. }) || self.children().into_iter().any(Node::logs)
     }
 
     /// Adds the input columns it reads.

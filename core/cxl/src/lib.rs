@@ -19,7 +19,7 @@ mod syntax;
 
 pub use check::types::join_types;
 pub use functions::{FunctionDoc, function_docs};
-pub use outcome::{ErrorKind, EvalError, Outcome, TooLarge, Verdict, Verdicts};
+pub use outcome::{ErrorKind, EvalError, LogEvent, Outcome, TooLarge, Verdict, Verdicts};
 pub use program::{DEFAULT_BUDGET, Expression, Program, compile_expression, compile_program};
 pub use run::{RunContext, SourceContext, SourceFile};
 pub use scope::{CxlDiagnostic, Scope, ScopeColumn, Want};

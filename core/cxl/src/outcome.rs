@@ -5,6 +5,7 @@ use std::fmt;
 
 use arrow_array::{Array, BooleanArray};
 use clinker_diagnostics::Span;
+use clinker_events::Level;
 use clinker_record::{Column, Failure};
 
 /// The result of a program over one batch.
@@ -18,8 +19,21 @@ pub struct Outcome {
     pub failures: Vec<Failure>,
     /// For each failure, the bytes of the program text that failed.
     pub spans: Vec<Span>,
+    /// What the rows logged, ascending by row; of one row in the order of evaluation.
+    pub events: Vec<LogEvent>,
     /// One column for each output field of the program, aligned with `kept`.
     pub columns: Vec<Column>,
+}
+
+/// What one row logged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogEvent {
+    /// The batch row.
+    pub row: u32,
+    /// Its level.
+    pub level: Level,
+    /// The message: the text form of a value, line breaks included.
+    pub text: String,
 }
 
 /// The kinds of evaluation errors.
@@ -65,6 +79,11 @@ impl ErrorKind {
             ErrorKind::ConstructionDepthExceeded => "cxl::eval::construction_depth_exceeded",
             ErrorKind::NanInOutput => "cxl::eval::nan_in_output",
         }
+    }
+
+    /// Its name, as `trace` shows it.
+    pub(crate) fn name(self) -> &'static str {
+        self.id().trim_start_matches("cxl::eval::")
     }
 
     /// Whether `??` and `catch` turn it into null.

@@ -37,7 +37,7 @@ pub fn compile_program(text: &str, scope: &Scope<'_>) -> (Option<Program>, Vec<C
     let program = body.map(|body| Program {
         text: text.to_owned(),
         emits: body.outputs.iter().map(|output| (Arc::clone(&output.field), output.ty)).collect(),
-        columns: columns_read(body.steps.iter().map(Step::node)),
+        columns: columns_read(body.steps.iter().flat_map(Step::nodes)),
         body,
         origin: None,
     });
@@ -106,6 +106,7 @@ impl Program {
                 Step::Emit { field, .. } => format!("emit {field}"),
                 Step::Filter(_) => "filter".to_owned(),
                 Step::Discard(_) => "evaluate".to_owned(),
+                Step::Trace { level, .. } => format!("trace {level:?}").to_lowercase(),
             };
             let source = on_one_line(&self.text[node.span.start..node.span.end]);
             lines.push_str(&format!("{head}: {} = {source}\n", node.ty));

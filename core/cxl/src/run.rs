@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use clinker_events::Level;
+
 /// The run an evaluation belongs to. Cheap to clone; the engine makes one a batch, with `now` sampled then.
 #[derive(Clone, Debug)]
 pub struct RunContext {
@@ -15,6 +17,8 @@ pub struct RunContext {
     pub start_time: i128,
     /// `now`, in nanoseconds since 1970-01-01T00:00:00 UTC.
     pub now: i128,
+    /// The most detailed level of log events that is wanted, if any is. What would be logged below it is not evaluated.
+    pub log_level: Option<Level>,
     /// The Sources of the plan, in the order that `OriginRun::source` counts.
     pub sources: Arc<[SourceContext]>,
 }

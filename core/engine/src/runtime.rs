@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clinker_cxl::{RunContext, SourceContext};
 use clinker_dlq::{Clock, ColumnMap, Layout, SOURCE_RECORD};
-use clinker_events::{Progress, Subscriber};
+use clinker_events::{Level, Progress, Subscriber};
 use clinker_format::BlockBound;
 use clinker_memory::Budget;
 use clinker_plan::{CompiledPlan, NodeId, Operator, SourcePlan, Strategy};
@@ -86,6 +86,7 @@ impl<'p> Runtime<'p> {
                 batch_id: Arc::clone(&envelope.batch_id),
                 start_time: envelope.start_time,
                 now: envelope.start_time,
+                log_level: log_level(&*envelope.subscriber),
                 sources,
             },
             clock: Arc::clone(&envelope.clock),
@@ -115,6 +116,12 @@ impl<'p> Runtime<'p> {
             _ => unreachable!("units start at Sources"),
         }
     }
+}
+
+/// The most detailed level that the subscriber wants.
+fn log_level(subscriber: &dyn Subscriber) -> Option<Level> {
+    let levels = [Level::Trace, Level::Debug, Level::Info, Level::Warn, Level::Error];
+    levels.into_iter().find(|level| subscriber.wants(*level))
 }
 
 /// How many blocks may be in flight, and how many bytes each may have. A small budget gets fewer and smaller ones,

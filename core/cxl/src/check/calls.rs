@@ -30,6 +30,9 @@ impl Checker<'_> {
         }
         self.check_operands(function, name, &operands)?;
         let prepared = self.prepare(function, &operands)?;
+        if name.text == "debug" {
+            return self.debug(span, name, operands);
+        }
         let Some(ty) = function.result.of(&operands) else {
             let bases: Vec<&str> = operands.iter().map(|operand| operand.ty.base.name()).collect();
             let message = format!("`{}` cannot combine {}", function.name, bases.join(" and "));
@@ -50,12 +53,21 @@ impl Checker<'_> {
         self.coalesced(span, "catch", operands)
     }
 
+    /// `a.debug(label)` is `a`, logged.
+    fn debug(&mut self, span: Span, name: &Name, operands: Vec<Node>) -> Option<Node> {
+        if !self.logs {
+            self.error(name.span, "`debug` is available only in the program of a Transform");
+            return None;
+        }
+        let mut operands = operands.into_iter().map(Box::new);
+        let inner = operands.next()?;
+        let ty = inner.ty;
+        Some(Node { kind: NodeKind::Debug { inner, label: operands.next() }, ty, span })
+    }
+
     fn unknown_method(&mut self, name: &Name) {
         let word = name.text.as_str();
-        if functions::NOT_BUILT.contains(&word) {
-            return self.not_built(name.span, &format!("the function `{word}`"));
-        }
-        let known = functions::ALL.iter().map(|function| function.name).chain(functions::NOT_BUILT);
+        let known = functions::ALL.iter().map(|function| function.name);
         let help = suggestion(word, known);
         self.error(name.span, format!("unknown function `{word}`")).help = help;
     }

@@ -24,12 +24,14 @@ pub(super) struct Checker<'a> {
     /// Names bound by the closures and comprehensions around this place, outermost first.
     pub(super) binders: Vec<String>,
     pub(super) slots: usize,
+    /// Whether the host takes log events.
+    pub(super) logs: bool,
     pub(super) diagnostics: Vec<CxlDiagnostic>,
 }
 
 impl<'a> Checker<'a> {
     pub(super) fn new(names: &'a Names<'a>) -> Self {
-        Self { names, locals: HashMap::new(), binders: Vec::new(), slots: 0, diagnostics: Vec::new() }
+        Self { names, locals: HashMap::new(), binders: Vec::new(), slots: 0, logs: true, diagnostics: Vec::new() }
     }
 
     /// Reports an E200.

@@ -52,6 +52,7 @@ pub(crate) fn check_expression(text: &str, scope: &Scope<'_>, want: Want) -> (Op
         return (None, sorted(resolver.diagnostics));
     }
     let mut checker = Checker::new(&names);
+    checker.logs = false;
     for statement in &uses {
         checker.statement(statement, &mut Vec::new());
     }
@@ -85,12 +86,17 @@ impl Checker<'_> {
             StatementKind::Filter(value) => {
                 return Some(Step::Filter(self.condition(value, "the condition of `filter`")?));
             }
+            StatementKind::Trace { level, guard, message } => {
+                let guard = guard.as_ref().map(|guard| self.condition(guard, "the condition of `trace`"));
+                let message = self.expr(message);
+                let guard = guard.map_or(Some(None), |guard| guard.map(Some))?;
+                return Some(Step::Trace { level: *level, guard, message: message? });
+            }
             StatementKind::Expression(value) => return self.discard(value),
             StatementKind::Use(alias) => format!("`use` (the module `{}`)", alias.text),
             StatementKind::EmitScoped(name, _) => format!("writing the variable `{}`", name.text),
             StatementKind::EmitEach { binder, .. } => format!("`emit each {}`", binder.text),
             StatementKind::Distinct(_) => "`distinct`".to_owned(),
-            StatementKind::Trace { .. } => "`trace`".to_owned(),
         };
         if let StatementKind::Use(alias) = &statement.kind {
             self.bind(&alias.text, None);
@@ -101,8 +107,10 @@ impl Checker<'_> {
 
     fn discard(&mut self, value: &Expr) -> Option<Step> {
         let node = self.expr(value)?;
-        let report = CxlDiagnostic::warning(value.span, "the value of this expression is not used");
-        self.diagnostics.push(report.help("write `emit name = …` or `let name = …`"));
+        if !node.logs() {
+            let report = CxlDiagnostic::warning(value.span, "the value of this expression is not used");
+            self.diagnostics.push(report.help("write `emit name = …` or `let name = …`"));
+        }
         Some(Step::Discard(node))
     }
 }

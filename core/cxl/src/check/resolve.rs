@@ -58,7 +58,7 @@ impl<'a> Resolver<'a> {
             }
             StatementKind::Distinct(Some(name)) if !self.is_known(&[&name.text]) => self.unknown(&name.text, name.span),
             StatementKind::Distinct(_) => {}
-            StatementKind::Trace { guard, message } => {
+            StatementKind::Trace { guard, message, .. } => {
                 guard.iter().for_each(|guard| self.expr(guard));
                 self.expr(message);
             }

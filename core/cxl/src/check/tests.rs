@@ -237,8 +237,6 @@ fn cxl_18_what_is_not_built_is_refused_by_name() {
         ("emit $record.a = 1", "`$record.a`"),
         ("distinct", "`distinct`"),
         ("distinct by sku", "`distinct`"),
-        ("trace \"a\"", "`trace`"),
-        ("emit x = qty.debug()", "`debug`"),
     ] {
         let all = check(text);
         assert_eq!(all.len(), 1, "{text}: {all:?}");

@@ -64,6 +64,14 @@ impl Budget {
         self.row(row, cost, MAX_BUILT, |row| &mut row.built)
     }
 
+    /// Evaluates without counting against the limits of the rows.
+    pub(crate) fn apart<T>(&self, evaluate: impl FnOnce() -> T) -> T {
+        let rows = self.rows.take();
+        let result = evaluate();
+        self.rows.replace(rows);
+        result
+    }
+
     fn row(
         &self,
         row: u32,

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use clinker_record::Batch;
 
 use super::budget::Budget;
+use super::log::Log;
 use super::vector::Vector;
 use crate::run::RunContext;
 
@@ -14,6 +15,7 @@ pub(crate) struct Frame<'b> {
     pub(crate) batch: &'b Batch,
     pub(crate) run: &'b RunContext,
     pub(crate) budget: &'b Budget,
+    pub(crate) log: &'b Log,
     /// Number of rows.
     pub(crate) rows: usize,
     parent: Option<(Rc<Frame<'b>>, Rc<[u32]>)>,
@@ -24,11 +26,17 @@ pub(crate) struct Frame<'b> {
 
 impl<'b> Frame<'b> {
     /// All rows of a batch.
-    pub(crate) fn whole(batch: &'b Batch, run: &'b RunContext, budget: &'b Budget, slots: usize) -> Rc<Frame<'b>> {
+    pub(crate) fn whole(
+        batch: &'b Batch,
+        run: &'b RunContext,
+        (budget, log): (&'b Budget, &'b Log),
+        slots: usize,
+    ) -> Rc<Frame<'b>> {
         Rc::new(Frame {
             batch,
             run,
             budget,
+            log,
             rows: batch.rows,
             parent: None,
             batch_rows: OnceCell::new(),
@@ -43,6 +51,7 @@ impl<'b> Frame<'b> {
             batch: self.batch,
             run: self.run,
             budget: self.budget,
+            log: self.log,
             rows: rows.len(),
             parent: Some((Rc::clone(self), rows)),
             batch_rows: OnceCell::new(),

@@ -12,6 +12,7 @@ mod cell;
 mod compare;
 pub(crate) mod faults;
 mod frame;
+mod log;
 mod logic;
 mod program;
 mod row;
@@ -23,6 +24,8 @@ mod vector;
 mod budget_tests;
 #[cfg(test)]
 mod container_tests;
+#[cfg(test)]
+mod log_tests;
 #[cfg(test)]
 pub(crate) mod oracle;
 #[cfg(test)]
@@ -87,7 +90,12 @@ fn evaluate(frame: &Rc<Frame<'_>>, node: &Node, faults: &mut Faults) -> Vector {
         NodeKind::Call { function, operands, prepared } => {
             call::call(frame, (function, prepared), operands, node, faults)
         }
-        NodeKind::Bound(_)
+        // A program that logs and whose log is wanted is evaluated row by row altogether.
+        NodeKind::Debug { inner, label } if label.as_ref().is_none_or(|label| label.is_text()) => {
+            evaluate(frame, inner, faults)
+        }
+        NodeKind::Debug { .. }
+        | NodeKind::Bound(_)
         | NodeKind::Array(_)
         | NodeKind::Map(_)
         | NodeKind::Comprehension { .. }

@@ -34,17 +34,22 @@ pub(crate) struct Row<'b> {
     slots: Vec<Value>,
     /// The elements bound around the expression, by level.
     pub(super) bound: RefCell<Vec<Value>>,
+    /// What `debug` logged.
+    pub(super) logged: RefCell<Vec<String>>,
 }
 
 impl<'b> Row<'b> {
     pub(crate) fn new(batch: &'b Batch, run: &'b RunContext, row: usize) -> Self {
-        Self { batch, run, row, slots: Vec::new(), bound: RefCell::default() }
+        Self { batch, run, row, slots: Vec::new(), bound: RefCell::default(), logged: RefCell::default() }
     }
 
     /// Runs a program.
     pub(crate) fn run(&mut self, body: &Body) -> RowOutcome {
         self.slots = vec![Value::Null; body.slots];
         for step in &body.steps {
+            if matches!(step, Step::Trace { .. }) {
+                continue;
+            }
             let field = if let Step::Emit { field, .. } = step { Some(field.to_string()) } else { None };
             let value = match self.eval(step.node()) {
                 Ok(value) => value,
@@ -63,7 +68,7 @@ impl<'b> Row<'b> {
                     Ok(_) => return RowOutcome::Filtered,
                     Err(failed) => return RowOutcome::Failed(None, failed),
                 },
-                Step::Discard(_) => {}
+                Step::Discard(_) | Step::Trace { .. } => {}
             }
         }
         RowOutcome::Kept(body.outputs.iter().map(|output| self.slots[output.slot].clone()).collect())
@@ -415,6 +420,7 @@ pub(crate) fn run() -> RunContext {
         batch_id: "n-1".into(),
         start_time: 5_000_000_000,
         now: 9_000_000_000,
+        log_level: None,
         sources: [source].into(),
     }
 }

@@ -10,6 +10,16 @@ impl Row<'_> {
     /// Evaluates what makes or opens an array or a map.
     pub(super) fn container(&self, node: &Node) -> Evaluated {
         match &node.kind {
+            NodeKind::Debug { inner, label } => {
+                let inner = self.eval(inner)?;
+                let label = match label.as_ref().map(|label| self.eval(label)).transpose()? {
+                    None => String::new(),
+                    Some(Value::String(label)) => format!("{label}: "),
+                    Some(_) => return Ok(Value::Null),
+                };
+                self.logged.borrow_mut().push(format!("{label}{}", clinker_record::text::text_form(&inner)));
+                Ok(inner)
+            }
             NodeKind::Bound(level) => Ok(self.bound.borrow()[*level].clone()),
             NodeKind::Array(items) => {
                 items.iter().map(|item| self.eval(item)).collect::<Result<_, _>>().map(Value::Array)

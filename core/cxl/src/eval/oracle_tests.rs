@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use clinker_events::Level;
 use clinker_record::{Batch, Column, Decimal, Kind, Schema, Type, Value};
 
 use super::oracle::{Row, RowOutcome, batch, run, show};
@@ -10,7 +11,7 @@ use super::{Budget, run_program};
 use crate::check::check_program;
 use crate::check::types::{Base, Ty};
 use crate::functions::{Function, Kinds};
-use crate::{Scope, ScopeColumn};
+use crate::{RunContext, Scope, ScopeColumn};
 
 /// A small seeded generator of numbers.
 struct Random(u64);
@@ -209,6 +210,49 @@ fn leaf(random: &mut Random, kind: Kind) -> String {
         _ => &["null", "raw"],
     };
     if random.below(3) == 0 { (*random.pick(literals)).to_owned() } else { (*random.pick(&names)).to_owned() }
+}
+
+#[test]
+fn cxl_10_9_debug_logs_what_is_evaluated_and_changes_nothing() {
+    let columns = scope_columns();
+    let scope = Scope { columns: &columns, ..Scope::default() };
+    let mut random = Random(109);
+    let mut logged = 0;
+    for _ in 0..600 {
+        let kind = *random.pick(&[Kind::Int, Kind::Any, Kind::String, Kind::Array]);
+        let (inner, other) = (expression(&mut random, kind, 2), expression(&mut random, kind, 2));
+        let condition = expression(&mut random, Kind::Bool, 1);
+        let text = format!(
+            "emit a = (if {condition} then ({inner}).debug(s) else {other}.debug()) ?? {inner}.debug(\"last\")\n\
+             filter ({condition}).debug() ?? true\nlet v = a.debug(\"a\")"
+        );
+        let Some(body) = check_program(&text, &scope).0 else { continue };
+        let rows = 1 + random.below(20);
+        let batch = random_batch(&mut random, rows);
+        let quiet = run_program(&body, &batch, &run(), &Budget::new(usize::MAX)).expect("the budget is infinite");
+        assert!(quiet.events.is_empty());
+        let wanted = RunContext { log_level: Some(Level::Trace), ..run() };
+        let loud = run_program(&body, &batch, &wanted, &Budget::new(usize::MAX)).expect("the budget is infinite");
+        assert_eq!(fast(&body, &batch), slow(&body, &batch), "{text}");
+        assert_eq!((&loud.kept, &loud.failures), (&quiet.kept, &quiet.failures), "{text}");
+        let values = |columns: &[Column]| {
+            let shown = |column: &Column| (0..column.len()).map(|row| show(&column.value(row))).collect::<Vec<_>>();
+            columns.iter().map(shown).collect::<Vec<_>>()
+        };
+        assert_eq!(values(&loud.columns), values(&quiet.columns), "{text}");
+        let expected: Vec<(u32, String)> = (0..rows)
+            .flat_map(|row| {
+                let mut plain = Row::new(&batch, &wanted, row);
+                plain.run(&body);
+                let lines = plain.logged.take();
+                lines.into_iter().map(move |line| (row as u32, line))
+            })
+            .collect();
+        let events: Vec<(u32, String)> = loud.events.into_iter().map(|event| (event.row, event.text)).collect();
+        assert_eq!(events, expected, "{text}");
+        logged += events.len();
+    }
+    assert!(logged > 5_000, "{logged} events");
 }
 
 fn program(random: &mut Random) -> String {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_array::{Array, BooleanArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use clinker_diagnostics::Span;
+use clinker_events::Level;
 use clinker_record::{Batch, Category, Column, Failure, Kind, Value};
 
 use super::budget::Budget;
@@ -13,7 +14,9 @@ use super::cell::{Cell, holds_nan};
 use super::evaluate;
 use super::faults::{self, Faults};
 use super::frame::Frame;
-use super::logic::truth;
+use super::log::Log;
+use super::logic::{Truth, truth};
+use super::row;
 use super::vector::Vector;
 use crate::ir::{Body, Node, Output, Step};
 use crate::outcome::{ErrorKind, EvalError, Outcome, TooLarge, Verdicts};
@@ -21,8 +24,9 @@ use crate::run::RunContext;
 
 /// Runs a program over all rows of a batch.
 pub(crate) fn run_program(body: &Body, batch: &Batch, run: &RunContext, budget: &Budget) -> Result<Outcome, TooLarge> {
+    let log = Log::new(run.log_level);
     let mut state = State {
-        frame: Frame::whole(batch, run, budget, body.slots),
+        frame: Frame::whole(batch, run, (budget, &log), body.slots),
         faults: Faults::default(),
         failures: Vec::new(),
         filtered: 0,
@@ -36,11 +40,13 @@ pub(crate) fn run_program(body: &Body, batch: &Batch, run: &RunContext, budget: 
     state.drop_failed();
     let column = |output: &Output| output_column(state.frame.slot(output.slot), output.ty.kind, &state.frame);
     let columns = body.outputs.iter().map(column).collect::<Result<_, _>>()?;
-    let mut failures = state.failures;
+    let mut failures = std::mem::take(&mut state.failures);
     failures.sort_by_key(|(failure, _)| failure.row);
     let (failures, spans) = failures.into_iter().unzip();
     let kept = state.frame.batch_rows().map(|rows| rows.to_vec());
-    Ok(Outcome { kept, filtered: state.filtered, failures, spans, columns })
+    let filtered = state.filtered;
+    drop(state);
+    Ok(Outcome { kept, filtered, failures, spans, events: log.into_events(), columns })
 }
 
 /// A vector as a column. Values of any types are written out as text, one value for all rows included.
@@ -70,22 +76,27 @@ impl State<'_> {
         let before = self.faults.list().len();
         match step {
             Step::Let { slot, value } => {
-                let vector = evaluate(&self.frame, value, &mut self.faults);
+                let vector = self.value(value);
                 self.frame.bind(*slot, vector);
                 self.record(before, None);
             }
             Step::Emit { slot, field, value } => {
-                let vector = evaluate(&self.frame, value, &mut self.faults);
+                let vector = self.value(value);
                 refuse_nan(&vector, value, self.frame.rows, &mut self.faults);
                 self.frame.bind(*slot, vector);
                 self.record(before, Some(field));
             }
             Step::Discard(value) => {
-                evaluate(&self.frame, value, &mut self.faults);
+                self.value(value);
                 self.record(before, None);
             }
+            Step::Trace { level, guard, message } => {
+                if self.frame.log.wants(*level) {
+                    row::trace(&self.frame, (*level, guard.as_ref(), message), &self.faults);
+                }
+            }
             Step::Filter(condition) => {
-                let yes = truth(&self.frame, condition, &mut self.faults).yes;
+                let yes = self.truth(condition).yes;
                 self.record(before, None);
                 if yes.count_set_bits() < self.frame.rows || !self.faults.is_empty() {
                     let kept: Rc<[u32]> = yes.set_indices_u32().filter(|row| !self.faults.has(*row)).collect();
@@ -93,6 +104,24 @@ impl State<'_> {
                     self.keep(kept);
                 }
             }
+        }
+    }
+
+    /// The values of an expression. One that logs is evaluated row by row, so that nothing is logged behind a failure.
+    fn value(&mut self, node: &Node) -> Vector {
+        if self.frame.log.wants(Level::Trace) && node.logs() {
+            row::evaluate(&self.frame, node, &mut self.faults)
+        } else {
+            evaluate(&self.frame, node, &mut self.faults)
+        }
+    }
+
+    fn truth(&mut self, condition: &Node) -> Truth {
+        if self.frame.log.wants(Level::Trace) && condition.logs() {
+            let vector = row::evaluate(&self.frame, condition, &mut self.faults);
+            Truth::of(&vector, self.frame.rows, condition.span, &mut self.faults)
+        } else {
+            truth(&self.frame, condition, &mut self.faults)
         }
     }
 
@@ -164,7 +193,8 @@ pub(crate) fn run_condition(
     run: &RunContext,
     budget: &Budget,
 ) -> Result<Verdicts, TooLarge> {
-    let frame = Frame::whole(batch, run, budget, 0);
+    let log = Log::default();
+    let frame = Frame::whole(batch, run, (budget, &log), 0);
     let mut faults = Faults::default();
     let truth = truth(&frame, condition, &mut faults);
     if budget.is_exceeded() {
@@ -188,7 +218,8 @@ pub(crate) fn run_expression(
     run: &RunContext,
     budget: &Budget,
 ) -> Result<(Column, Vec<(u32, EvalError)>), TooLarge> {
-    let frame = Frame::whole(batch, run, budget, 0);
+    let log = Log::default();
+    let frame = Frame::whole(batch, run, (budget, &log), 0);
     let mut faults = Faults::default();
     let mut vector = evaluate(&frame, expression, &mut faults);
     if budget.is_exceeded() {

@@ -1,7 +1,9 @@
 //! Every example of every function runs.
 
+use crate::Scope;
+use crate::check::check_program;
 use crate::eval::oracle::{one_row, show};
-use crate::{Scope, Want, compile_expression};
+use crate::eval::{Budget, run_expression};
 
 #[test]
 fn cxl_10_every_example_of_every_function() {
@@ -67,13 +69,14 @@ fn the_reference_page_shows_the_functions_as_they_are() {
 
 /// The value of an expression without columns, as the specification writes it.
 pub(crate) fn evaluate(text: &str) -> String {
-    let (expression, diagnostics) = compile_expression(text, &Scope::default(), Want::Any);
-    let Some(expression) = expression else {
+    let (body, diagnostics) = check_program(&format!("emit value = {text}"), &Scope::default());
+    let Some(body) = body else {
         let first = diagnostics.first().expect("a refusal has a reason");
         return format!("{}: {}", first.code.unwrap_or("no code"), first.message);
     };
     let (batch, run) = one_row();
-    let (column, errors) = expression.evaluate(&batch, &run);
+    let (column, errors) =
+        run_expression(body.steps[0].node(), &batch, &run, &Budget::new(usize::MAX)).expect("the budget is infinite");
     match errors.first() {
         Some((_, error)) => format!("✗ {}", error.kind.id().trim_start_matches("cxl::eval::")),
         None => show(&column.value(0)),

@@ -1,6 +1,7 @@
 //! The tree of a program. Chains of one precedence level are flat lists, so that a long program is no deep one.
 
 use clinker_diagnostics::Span;
+use clinker_events::Level;
 
 /// A name and where it stands.
 #[derive(Clone, Debug)]
@@ -33,6 +34,7 @@ pub(crate) enum StatementKind {
     Filter(Expr),
     Distinct(Option<Name>),
     Trace {
+        level: Level,
         guard: Option<Expr>,
         message: Expr,
     },

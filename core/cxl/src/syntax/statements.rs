@@ -1,6 +1,7 @@
 //! Statements.
 
 use clinker_diagnostics::{Span, suggestion};
+use clinker_events::Level;
 
 use super::ast::{Expr, Name, Statement, StatementKind};
 use super::parser::{Parse, Parser};
@@ -8,6 +9,10 @@ use super::token::{Key, Tok};
 
 /// Deepest nesting of `emit each`.
 const MAX_FAN_OUT: u16 = 32;
+
+/// The levels that `trace` may name.
+const LEVELS: [(&str, Level); 4] =
+    [("debug", Level::Debug), ("info", Level::Info), ("warn", Level::Warn), ("error", Level::Error)];
 
 impl Parser {
     /// Statements up to the end of the text, or of the block.
@@ -193,8 +198,10 @@ impl Parser {
 
     fn trace_statement(&mut self) -> Parse<StatementKind> {
         self.take();
-        let level =
-            matches!(self.peek(), Tok::Ident(word) if ["debug", "info", "warn", "error"].contains(&word.as_str()));
+        let level = match self.peek() {
+            Tok::Ident(word) => LEVELS.iter().find(|(own, _)| own == word).map(|(_, level)| *level),
+            _ => None,
+        };
         // A level is followed by the message; a lone word, or one that an operator follows, is a column.
         let message_follows = matches!(
             self.peek_second(),
@@ -206,7 +213,8 @@ impl Parser {
                 | Tok::Date(_)
                 | Tok::Punct("$" | "[" | "{" | "(" | "-")
         );
-        if level && message_follows && !matches!(self.peek_second(), Tok::Key(Key::And | Key::Or)) {
+        let level = level.filter(|_| message_follows && !matches!(self.peek_second(), Tok::Key(Key::And | Key::Or)));
+        if level.is_some() {
             self.take();
         }
         let guard = if self.accept_key(Key::If) {
@@ -221,7 +229,7 @@ impl Parser {
             let help = "parenthesise an if-expression that is the message";
             return self.fail(self.span(), "the `if` of `trace` has no `else`", Some(help));
         }
-        Ok(StatementKind::Trace { guard, message })
+        Ok(StatementKind::Trace { level: level.unwrap_or(Level::Trace), guard, message })
     }
 
     /// The text of a field that holds one expression.

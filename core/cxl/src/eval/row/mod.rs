@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use clinker_diagnostics::Span;
+use clinker_events::Level;
 use clinker_record::{Decimal, Value};
 
 use super::cell::{self, Cell};
@@ -32,6 +33,10 @@ pub(super) fn evaluate(frame: &Rc<Frame<'_>>, node: &Node, faults: &mut Faults) 
     let evaluator = Evaluator::new(frame, node);
     let mut builder = Builder::new(node.ty.base, frame.rows);
     for row in 0..frame.rows {
+        if faults.has(row as u32) {
+            builder.push_value(Value::Null);
+            continue;
+        }
         match evaluator.eval(node, &Place { row, bound: None }) {
             Ok(item) => {
                 let cost = if let Item::Built(..) = item { 0 } else { item.cell().bytes() };
@@ -51,6 +56,29 @@ pub(super) fn evaluate(frame: &Rc<Frame<'_>>, node: &Node, faults: &mut Faults) 
         }
     }
     builder.finish()
+}
+
+/// Logs a message for the rows whose guard is true. Nothing of it reaches the result, failures included.
+pub(super) fn trace(frame: &Rc<Frame<'_>>, (level, guard, message): (Level, Option<&Node>, &Node), faults: &Faults) {
+    let mut evaluator = Evaluator::new(frame, message);
+    guard.iter().for_each(|guard| evaluator.gather(guard));
+    frame.budget.apart(|| {
+        for row in (0..frame.rows).filter(|row| !faults.has(*row as u32)) {
+            let place = Place { row, bound: None };
+            let guarded = guard.map_or(Ok(Some(true)), |guard| evaluator.truth(guard, &place));
+            let text = guarded.and_then(|guarded| {
+                let wanted = guarded == Some(true);
+                wanted.then(|| evaluator.eval(message, &place).map(|item| item.cell().text())).transpose()
+            });
+            let text = text.unwrap_or_else(|error| Some(format!("<trace error: {}>", error.kind.name())));
+            if let Some(text) = text {
+                if !frame.budget.charge(text.len()) {
+                    return;
+                }
+                frame.log.event(frame.batch_row(row as u32), level, text);
+            }
+        }
+    });
 }
 
 /// The error of a row form, at the expression that raised it.
@@ -120,6 +148,7 @@ impl<'e> Evaluator<'e> {
             NodeKind::Call { function, operands, prepared } => {
                 self.call((function, prepared), operands, node.span, place)
             }
+            NodeKind::Debug { inner, label } => self.debug(inner, label.as_deref(), place),
             NodeKind::Array(items) => self.array(items, node.span, place),
             NodeKind::Map(entries) => self.map(entries, node.span, place),
             NodeKind::Comprehension { source, level, predicate, item } => {
@@ -271,6 +300,24 @@ impl<'e> Evaluator<'e> {
             }
         }
         self.eval(otherwise, place)
+    }
+
+    /// A value, logged. A label that is no text makes it null, as a null argument of any method does.
+    fn debug<'a>(&'a self, inner: &'e Node, label: Option<&'e Node>, place: &'a Place<'a>) -> Evaluated<'a> {
+        let inner = self.eval(inner, place)?;
+        let mut text = String::new();
+        if let Some(label) = label {
+            match self.eval(label, place)?.cell() {
+                Cell::Text(label) => text.push_str(&format!("{label}: ")),
+                _ => return Ok(Item::NULL),
+            }
+        }
+        if self.frame.log.wants(Level::Trace) {
+            inner.cell().append_text(&mut text);
+            self.charge(text.len())?;
+            self.frame.log.event(self.batch_row(place), Level::Trace, text);
+        }
+        Ok(inner)
     }
 
     fn call<'a>(

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use clinker_cxl::{RunContext, Verdict};
+use clinker_cxl::{LogEvent, RunContext, Verdict};
 use clinker_plan::{LogPlan, LogWhen, NodeId, TransformPlan};
 use clinker_record::text::{self, CellWriter};
 use clinker_record::{Batch, Failure};
@@ -42,6 +42,35 @@ pub(super) fn per_record(
     };
     let holds = plan.log.iter().map(holds).collect();
     out.logs.push(PendingLog { node, batch: batch.clone(), holds });
+}
+
+/// What the program itself logged.
+pub(super) fn of_program(
+    runtime: &Runtime<'_>,
+    node: NodeId,
+    batch: &Batch,
+    events: &[LogEvent],
+    out: &mut BlockResult,
+) {
+    for event in events {
+        let row = event.row as usize;
+        let mut text = one_line(&event.text);
+        push_place(&mut text, runtime, batch, row);
+        out.events.push(PendingEvent { row: batch.origin.block_row(row), node, level: event.level, text });
+    }
+}
+
+/// A text from data on one line: it must not look like an event of its own.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
 }
 
 /// The `on_error` events of records that failed.
@@ -106,10 +135,7 @@ pub(crate) fn boundary(runtime: &Runtime<'_>, node: NodeId, plan: &TransformPlan
 fn event(runtime: &Runtime<'_>, node: NodeId, log: &LogPlan, record: Option<(&Batch, usize)>) -> String {
     let mut line = format!("{} event={} node={}", log.message, log.name, runtime.plan.nodes[node].name);
     if let Some((batch, row)) = record {
-        let (run, distance) = batch.origin.locate(row);
-        let file = &runtime.context.sources[usize::from(run.source)].files[run.file as usize].shown;
-        push(&mut line, "source_file", file);
-        push(&mut line, "source_row", &(run.row + distance).to_string());
+        push_place(&mut line, runtime, batch, row);
         for column in &log.fields {
             let mut cell = Vec::new();
             CellWriter::new(&batch.columns[*column]).append(row, &mut cell);
@@ -120,6 +146,14 @@ fn event(runtime: &Runtime<'_>, node: NodeId, log: &LogPlan, record: Option<(&Ba
     push(&mut line, "batch_id", &runtime.context.batch_id);
     push(&mut line, "pipeline_name", &runtime.context.pipeline_name);
     line
+}
+
+/// Where a row comes from.
+fn push_place(line: &mut String, runtime: &Runtime<'_>, batch: &Batch, row: usize) {
+    let (run, distance) = batch.origin.locate(row);
+    let file = &runtime.context.sources[usize::from(run.source)].files[run.file as usize].shown;
+    push(line, "source_file", file);
+    push(line, "source_row", &(run.row + distance).to_string());
 }
 
 fn push(line: &mut String, name: &str, value: &str) {

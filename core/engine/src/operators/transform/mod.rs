@@ -28,6 +28,7 @@ pub(crate) fn transform(
     out: &mut BlockResult,
 ) -> Result<Batch, TooLarge> {
     let outcome = plan.program.evaluate_within(batch, evaluation, runtime.batch_budget)?;
+    log::of_program(runtime, node, batch, &outcome.events, out);
     log::per_record(runtime, node, plan, batch, evaluation, out);
     log::on_error(runtime, node, plan, batch, &outcome.failures, out);
     out.books.nodes[node].filtered += outcome.filtered;
