@@ -31,6 +31,9 @@ pub struct ReadRequest<'a> {
     pub fields: &'a [InputField],
     /// Whether fields that are not declared are wanted.
     pub undeclared: bool,
+    /// Whether the first field that is not declared ends the reading (E430). For formats whose records name their own
+    /// fields; where files name their columns, their reader's host compares them.
+    pub refuse_undeclared: bool,
 }
 
 /// One input file, for messages.

@@ -31,7 +31,7 @@ fn main() -> Result<(), Failure> {
     let bytes = fs::read(&path)?;
     let options = Options::default();
     let factory =
-        Csv.bind_reader(&ReadRequest { options: &options, fields: &[], undeclared: true }).map_err(|_| "options")?;
+        Csv.bind_reader(&ReadRequest { options: &options, fields: &[], undeclared: true, refuse_undeclared: false }).map_err(|_| "options")?;
     let output = Csv
         .bind_writer(&WriteRequest { options: &options, header: true, preserve_nulls: false, joins: &[] })
         .map_err(|_| "options")?;

@@ -30,7 +30,7 @@ fn main() -> Result<(), Failure> {
     let bytes = fs::read(&path)?;
     let fields = fields(&bytes)?;
     let options = Options::default();
-    let read = ReadRequest { options: &options, fields: &fields, undeclared: true };
+    let read = ReadRequest { options: &options, fields: &fields, undeclared: true, refuse_undeclared: false };
     let factory = Json.bind_reader(&read).map_err(|_| "options")?;
     let mut options = Options::default();
     options.set("format", OptionValue::Text("ndjson".into()));
@@ -54,8 +54,9 @@ fn main() -> Result<(), Failure> {
 /// The fields of the first records, declared.
 fn fields(bytes: &[u8]) -> Result<Vec<InputField>, Failure> {
     let options = Options::default();
-    let factory =
-        Json.bind_reader(&ReadRequest { options: &options, fields: &[], undeclared: true }).map_err(|_| "options")?;
+    let factory = Json
+        .bind_reader(&ReadRequest { options: &options, fields: &[], undeclared: true, refuse_undeclared: false })
+        .map_err(|_| "options")?;
     let (mut file, mut input) = open(&*factory, bytes)?;
     let block = file.cutter.cut(&mut input, BOUND).map_err(|fault| format!("{fault:?}"))?;
     let found = block.map(|block| file.decoder.decode(&block, &[]).undeclared).unwrap_or_default();

@@ -1,73 +1,19 @@
 //! Blocks to columns of cells.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use clinker_format::charset::{Charset, Undecodable};
-use clinker_format::{Block, Decoded, Decoder, Fault, InputField, RejectedRow, RowText};
+use clinker_format::{Block, Decoded, Decoder, Fault, RejectedRow, RowText};
 use clinker_record::text::{preview_bytes, raw_row};
 use memchr::{memchr, memchr_iter};
 
 use crate::elements::ends_scalar;
-use crate::rows::Rows;
+use crate::keys::{Keys, Refusal};
+use crate::rows::{Read, Rows};
 use crate::scan::{Flaw, Repeated, Scanner};
 
 /// Begins a line of a JSON text sequence.
 pub const RECORD_SEPARATOR: u8 = 0x1E;
-
-/// A declared input name.
-#[derive(Debug)]
-pub struct Declared {
-    /// The dotted name.
-    pub name: Arc<str>,
-    /// Whether values that repeat in a record are collected.
-    pub multiple: bool,
-}
-
-/// What is known of names before a file is read.
-#[derive(Debug)]
-pub struct Keys {
-    /// Declared names, each once.
-    pub declared: Vec<Declared>,
-    positions: HashMap<Arc<str>, u32>,
-    /// Whether fields without a declaration are wanted.
-    pub undeclared: bool,
-    /// Whether `.`, `[` and `\` of a key are escaped in names.
-    pub escape: bool,
-}
-
-impl Keys {
-    /// The names of declared fields.
-    pub fn new(fields: &[InputField], undeclared: bool, escape: bool) -> Self {
-        let (mut declared, mut positions) = (Vec::<Declared>::new(), HashMap::new());
-        for field in fields {
-            let position = *positions.entry(Arc::clone(&field.input_name)).or_insert_with(|| {
-                declared.push(Declared { name: Arc::clone(&field.input_name), multiple: false });
-                declared.len() as u32 - 1
-            });
-            declared[position as usize].multiple |= field.multiple;
-        }
-        Self { declared, positions, undeclared, escape }
-    }
-
-    /// Position of a declared name.
-    pub fn position(&self, name: &str) -> Option<u32> {
-        self.positions.get(name).copied()
-    }
-
-    /// Whether values of that name are collected.
-    pub fn collects(&self, name: &str) -> bool {
-        self.position(name).is_some_and(|position| self.declared[position as usize].multiple)
-    }
-
-    /// Whether values of that name, or of one inside it, are collected.
-    pub fn collects_under(&self, name: &str) -> bool {
-        let inside = |declared: &Declared| {
-            declared.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        self.declared.iter().any(|declared| declared.multiple && inside(declared))
-    }
-}
 
 /// How the records of a block stand in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +45,7 @@ struct Place {
 enum Outcome {
     Accepted,
     Rejected { code: &'static str, at: usize, reason: String },
-    Corrupt { code: &'static str, at: usize, reason: String },
+    Corrupt { code: &'static str, at: usize, reason: String, help: Option<String> },
 }
 
 impl Decoder for JsonDecoder {
@@ -252,15 +198,14 @@ impl Work<'_> {
             self.other_line(&mut scan)
         } else {
             match self.rows.read(&mut scan, 0, true) {
-                Ok(None) => return Outcome::Accepted,
-                Ok(Some(repeated)) => return repeats(repeated),
+                Ok(read) => return read.into(),
                 Err(flaw) => Err(flaw),
             }
         };
         match (result, bad) {
             (Err(flaw), _) if flaw.truncated && !line.terminated => {
                 let reason = format!("the input ends inside a JSON text: {}", flaw.reason);
-                Outcome::Corrupt { code: "E421", at: flaw.at, reason }
+                Outcome::Corrupt { code: "E421", at: flaw.at, reason, help: None }
             }
             (result, Some(bad)) => {
                 let reason = self.undecodable(line.start + bad.offset, bad.len);
@@ -317,13 +262,12 @@ impl Work<'_> {
                     code: "E420",
                     at: bad.offset,
                     reason: self.undecodable(bad.offset, bad.len),
+                    help: None,
                 };
             }
         }
         let result = match scan.peek() {
-            Some(b'{') => {
-                self.rows.read(scan, depth, false).map(|repeated| repeated.map_or(Outcome::Accepted, repeats))
-            }
+            Some(b'{') => self.rows.read(scan, depth, false).map(Outcome::from),
             Some(b'[' | b'"') => {
                 let outcome = not_an_object(scan);
                 scan.value(depth).map(|_| outcome)
@@ -334,6 +278,7 @@ impl Work<'_> {
             code: flaw.code,
             at: flaw.at,
             reason: flaw.reason.into_owned(),
+            help: None,
         })
     }
 
@@ -348,7 +293,7 @@ impl Work<'_> {
             return outcome;
         }
         let reason = format!("expected a record, found {}", preview_bytes(&self.data[start..end]));
-        Outcome::Corrupt { code: "E422", at: start, reason }
+        Outcome::Corrupt { code: "E422", at: start, reason, help: None }
     }
 
     /// Takes note of what came of a record; `true` when nothing is read behind it.
@@ -370,9 +315,9 @@ impl Work<'_> {
                 });
                 false
             }
-            Outcome::Corrupt { code, at, reason } => {
+            Outcome::Corrupt { code, at, reason, help } => {
                 let (line, offset) = (self.lines.of(self.data, at), self.block.offset + at as u64);
-                self.fault = Some(Fault::Corruption { code, line, offset, reason, help: None });
+                self.fault = Some(Fault::Corruption { code, line, offset, reason, help });
                 true
             }
         }
@@ -387,9 +332,20 @@ impl Work<'_> {
     }
 }
 
-fn repeats(repeated: Repeated) -> Outcome {
-    let reason = format!("the field `{}` occurs more than once in the record", repeated.key);
-    Outcome::Rejected { code: "E427", at: repeated.at, reason }
+impl From<Read> for Outcome {
+    #[inline]
+    fn from(read: Read) -> Self {
+        match read {
+            Read::Row => Outcome::Accepted,
+            Read::Repeats(Repeated { key, at }) => {
+                let reason = format!("the field `{key}` occurs more than once in the record");
+                Outcome::Rejected { code: "E427", at, reason }
+            }
+            Read::Refused(Refusal { code, reason, help }, at) => {
+                Outcome::Corrupt { code, at, reason, help: Some(help) }
+            }
+        }
+    }
 }
 
 /// The rejection of a record that is complete and no object.

@@ -8,6 +8,7 @@
 mod decoder;
 mod elements;
 mod encoder;
+mod keys;
 mod lines;
 mod names;
 mod pretty;
@@ -27,7 +28,7 @@ use clinker_format::{
     Descriptor, Format, OptionFault, ReadFactory, ReadRequest, Registration, WriteFactory, WriteRequest,
 };
 
-use decoder::Keys;
+use keys::Keys;
 use reader::JsonReader;
 use spec::{DESCRIPTOR, ReaderSpec, WriterSpec};
 use writer::JsonOutput;
@@ -43,7 +44,7 @@ impl Format for Json {
 
     fn bind_reader(&self, request: &ReadRequest<'_>) -> Result<Arc<dyn ReadFactory>, Vec<OptionFault>> {
         let spec = ReaderSpec::bind(request.options)?;
-        let keys = Arc::new(Keys::new(request.fields, request.undeclared, spec.escape_keys));
+        let keys = Arc::new(Keys::new(request, spec.escape_keys));
         Ok(Arc::new(JsonReader { spec, keys }))
     }
 

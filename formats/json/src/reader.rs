@@ -7,8 +7,9 @@ use clinker_format::input::BlockInput;
 use clinker_format::{Cutter, Fault, FileIdentity, OpenFile, ReadFactory};
 use memchr::memrchr;
 
-use crate::decoder::{JsonDecoder, Keys, Layout, RECORD_SEPARATOR};
+use crate::decoder::{JsonDecoder, Layout, RECORD_SEPARATOR};
 use crate::elements::{ElementCutter, Frame, shown};
+use crate::keys::Keys;
 use crate::lines::LineCutter;
 use crate::spec::{InputShape, ReaderSpec};
 use crate::walk::Balance;

@@ -11,7 +11,7 @@ use clinker_format::{Decoded, ShapeRun};
 use clinker_record::cast::Cells;
 use clinker_record::{CellRef, JsonCells, JsonKind, TextCells};
 
-use crate::decoder::{Declared, Keys};
+use crate::keys::{Declared, Keys, Refusal};
 use crate::scan::{Flaw, MAX_DEPTH, Repeated, Scanned, Scanner, plain_len, unescape};
 
 /// Objects that dissolve into one name, the record itself included.
@@ -47,14 +47,27 @@ struct Slot {
     kept: bool,
     /// Whether several values of one record are collected.
     multiple: bool,
-    /// Whether it is an undeclared column that is wanted.
+    /// Whether it is an undeclared column that is wanted, or refused.
     undeclared: bool,
+    /// Why no record may have it.
+    refusal: Option<Refusal>,
     /// Its place among the undeclared columns, once an accepted record has it.
     place: Option<u32>,
     refs: Vec<CellRef>,
     kinds: Vec<JsonKind>,
     /// Where the values of one record stand, for a column of several.
     spans: Vec<(u32, u32)>,
+}
+
+/// What became of an object.
+#[derive(Debug)]
+pub enum Read {
+    /// A row.
+    Row,
+    /// Nothing: a name repeats in it.
+    Repeats(Repeated),
+    /// Nothing: it has a field that ends the reading, at a position.
+    Refused(Refusal, usize),
 }
 
 /// A value: its kind, its text, and where all of it stands.
@@ -83,6 +96,7 @@ pub struct Rows<'a> {
     /// Columns of several values that are more than one in this record.
     collected: Vec<u32>,
     repeated: Option<Repeated>,
+    refused: Option<(Refusal, usize)>,
     extra: Vec<u8>,
     /// Accepted records.
     accepted: usize,
@@ -102,6 +116,7 @@ impl<'a> Rows<'a> {
                 kept,
                 multiple: declared.multiple,
                 undeclared: false,
+                refusal: None,
                 place: None,
                 refs: Vec::with_capacity(capacity),
                 kinds: Vec::with_capacity(capacity),
@@ -119,6 +134,7 @@ impl<'a> Rows<'a> {
             shapes: Vec::new(),
             collected: Vec::new(),
             repeated: None,
+            refused: None,
             extra: Vec::new(),
             accepted: 0,
             record: 0,
@@ -126,13 +142,13 @@ impl<'a> Rows<'a> {
     }
 
     /// Reads the object that begins at the scanner, which must also end the text of the scanner where `alone` is set. It
-    /// becomes a row unless it is broken or a name repeats in it; then nothing of it is kept.
-    pub fn read(&mut self, scan: &mut Scanner<'_>, depth: usize, alone: bool) -> Scanned<Option<Repeated>> {
+    /// becomes a row unless it is broken or must not be one; then nothing of it is kept.
+    pub fn read(&mut self, scan: &mut Scanner<'_>, depth: usize, alone: bool) -> Scanned<Read> {
         self.record += 1;
         let (listed, extra) = (self.order.len(), self.extra.len());
         self.collected.clear();
         self.shape.clear();
-        self.repeated = None;
+        (self.repeated, self.refused) = (None, None);
         let mut result = self.object(scan, depth);
         if alone && result.is_ok() {
             scan.blanks();
@@ -140,16 +156,20 @@ impl<'a> Rows<'a> {
                 result = Err(scan.expected("the end of the line behind the object"));
             }
         }
-        if result.is_ok() && self.repeated.is_none() {
+        if result.is_ok() && self.repeated.is_none() && self.refused.is_none() {
             for slot in std::mem::take(&mut self.collected) {
                 self.collect(slot);
             }
             self.end_shape();
             self.accepted += 1;
-            return Ok(None);
+            return Ok(Read::Row);
         }
         self.undo(listed, extra);
-        result.map(|()| self.repeated.take())
+        result.map(|()| match (self.repeated.take(), self.refused.take()) {
+            (Some(repeated), _) => Read::Repeats(repeated),
+            (None, Some((refusal, at))) => Read::Refused(refusal, at),
+            (None, None) => Read::Row,
+        })
     }
 
     /// Adds the columns to what a block holds.
@@ -378,6 +398,10 @@ impl<'a> Rows<'a> {
             return self.repeats(name, value.start);
         }
         slot.record = record;
+        if let Some(refusal) = &slot.refusal {
+            self.refused.get_or_insert_with(|| (refusal.clone(), value.start));
+            return;
+        }
         if slot.undeclared {
             let place = *slot.place.get_or_insert_with(|| {
                 self.order.push(at);
@@ -421,13 +445,15 @@ impl<'a> Rows<'a> {
             Some(slot) => slot,
             None => {
                 let (slot, name) = (self.slots.len() as u32, Arc::<str>::from(name));
+                let refusal = self.keys.refusal(&name);
                 self.named.insert(Arc::clone(&name), slot);
                 self.slots.push(Slot {
                     name,
                     record: 0,
                     kept: self.keys.undeclared,
                     multiple: false,
-                    undeclared: self.keys.undeclared,
+                    undeclared: self.keys.undeclared || refusal.is_some(),
+                    refusal,
                     place: None,
                     refs: Vec::new(),
                     kinds: Vec::new(),

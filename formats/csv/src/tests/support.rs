@@ -70,7 +70,7 @@ pub fn reader(
     fields: &[&str],
 ) -> Result<Arc<dyn ReadFactory>, Vec<OptionFault>> {
     let fields: Vec<InputField> = fields.iter().map(|name| field(name)).collect();
-    Csv.bind_reader(&ReadRequest { options: &options(given), fields: &fields, undeclared: true })
+    Csv.bind_reader(&ReadRequest { options: &options(given), fields: &fields, undeclared: true, refuse_undeclared: false })
 }
 
 pub fn open(factory: &dyn ReadFactory, data: &[u8], chunk: usize) -> (Result<OpenFile, Fault>, BlockInput) {

@@ -319,3 +319,34 @@ fn formats_5_1_options_out_of_range_are_refused() {
     assert_eq!(codes(&[("format", text("object"))])[0].1, "E409");
     assert_eq!(codes(&[("max_record_bytes", OptionValue::Number(0))])[0].1, "E403");
 }
+
+/// Reads lines with fields of an exposed name each.
+fn read_as(fields: &[(&str, &str)], refuse: bool, data: &str) -> Outcome {
+    use clinker_format::{Format, InputField, ReadRequest};
+    let fields: Vec<InputField> = fields
+        .iter()
+        .map(|(read, exposed)| InputField { exposed_name: (*exposed).into(), ..super::support::field(read) })
+        .collect();
+    let given = super::support::options(&lines());
+    let request = ReadRequest { options: &given, fields: &fields, undeclared: true, refuse_undeclared: refuse };
+    read(&*crate::Json.bind_reader(&request).expect("options"), data.as_bytes())
+}
+
+#[test]
+fn formats_1_5_the_first_undeclared_field_is_e430_at_its_place_where_it_is_refused() {
+    let outcome = read_as(&[("a", "a")], true, "{\"a\":1}\n{\"a\":2,\"b\":{\"c\":null}}\n{\"a\":3}\n");
+    assert_eq!((outcome.shown(), outcome.fault), (vec!["a=1".into()], Some(("E430", 2, 24))));
+    assert_eq!(outcome.reason, "field `b.c` is not declared");
+    // A row that is rejected for its form names no field.
+    let outcome = read_as(&[("a", "a")], true, "{\"b\":1,}\n{\"b\":1,\"b\":2}\n{\"a\":1}\n");
+    assert_eq!((outcome.codes(), outcome.fault), (vec![(1, "E422"), (2, "E427")], None));
+}
+
+#[test]
+fn formats_1_3_an_alias_that_hides_a_real_field_is_e397() {
+    let outcome = read_as(&[("n", "name")], false, "{\"n\":1}\n{\"n\":2,\"name\":3}\n");
+    assert_eq!((outcome.shown(), outcome.fault), (vec!["n=1".into()], Some(("E397", 2, 22))));
+    // Where another column reads that field, nothing is hidden.
+    let outcome = read_as(&[("n", "name"), ("name", "n")], false, "{\"n\":2,\"name\":3}\n");
+    assert_eq!((outcome.rows.len(), outcome.fault), (1, None));
+}

@@ -95,7 +95,12 @@ pub fn try_reader(
     fields: &[&str],
 ) -> Result<Arc<dyn ReadFactory>, Vec<OptionFault>> {
     let fields: Vec<InputField> = fields.iter().map(|name| field(name)).collect();
-    Json.bind_reader(&ReadRequest { options: &options(given), fields: &fields, undeclared: true })
+    Json.bind_reader(&ReadRequest {
+        options: &options(given),
+        fields: &fields,
+        undeclared: true,
+        refuse_undeclared: false,
+    })
 }
 
 pub fn reader(given: &[(&'static str, OptionValue)], fields: &[&str]) -> Arc<dyn ReadFactory> {
