@@ -59,44 +59,37 @@ pub(crate) fn stem(path: &str) -> &str {
 pub(crate) struct Destination {
     /// The longest existing ancestor, links resolved.
     root: PathBuf,
-    /// What follows it.
-    rest: PathBuf,
+    /// The whole path.
+    path: PathBuf,
+    /// The same without regard to case.
+    folded: String,
 }
 
 impl Destination {
     /// Resolves a path against `base`.
     pub fn resolve(base: &Path, path: &str) -> Destination {
         let full: PathBuf = base.join(path).components().filter(|part| *part != Component::CurDir).collect();
-        let mut root = full.as_path();
-        loop {
-            if let Ok(resolved) = root.canonicalize() {
-                let rest = full.strip_prefix(root).map(Path::to_path_buf).unwrap_or_default();
-                return Destination { root: resolved, rest };
+        let existing = full.ancestors().find_map(|root| Some((root, root.canonicalize().ok()?)));
+        let (root, path) = match existing {
+            Some((root, resolved)) => {
+                let rest = full.strip_prefix(root).ok().filter(|rest| !rest.as_os_str().is_empty());
+                let path = rest.map_or_else(|| resolved.clone(), |rest| resolved.join(rest));
+                (resolved, path)
             }
-            match root.parent() {
-                Some(parent) => root = parent,
-                None => return Destination { root: full, rest: PathBuf::new() },
-            }
-        }
+            None => (full.clone(), full),
+        };
+        let folded = path.to_string_lossy().to_lowercase();
+        Destination { root, path, folded }
     }
 
     /// Whether both are one file.
     pub fn is(&self, other: &Destination) -> bool {
-        let (mine, theirs) = (self.path(), other.path());
-        if mine == theirs {
-            return true;
+        if self.folded != other.folded {
+            return false;
         }
         // Case matters unless the volume says otherwise, and it is asked only when case is all that differs.
-        folded(&mine) == folded(&theirs) && ignores_case(&self.root) && ignores_case(&other.root)
+        self.path == other.path || ignores_case(&self.root) && ignores_case(&other.root)
     }
-
-    fn path(&self) -> PathBuf {
-        if self.rest.as_os_str().is_empty() { self.root.clone() } else { self.root.join(&self.rest) }
-    }
-}
-
-fn folded(path: &Path) -> String {
-    path.to_string_lossy().to_lowercase()
 }
 
 /// Probes the volume: does the existing path answer to its name in the other case?
