@@ -7,27 +7,10 @@
 use std::sync::Arc;
 
 use clinker_plan::DeadLetterPlan;
+use clinker_plan::model::dead_letter_columns::{ERROR_CATEGORY, ERROR_DETAIL};
 use clinker_record::Category;
 
-/// The metadata columns in order.
-pub const METADATA: [&str; 13] = [
-    "_cxl_dlq_id",
-    "_cxl_dlq_trigger_id",
-    "_cxl_dlq_timestamp",
-    "_cxl_dlq_source_file",
-    "_cxl_dlq_source_name",
-    "_cxl_dlq_source_row",
-    "_cxl_dlq_triggering_field",
-    "_cxl_dlq_triggering_value",
-    "_cxl_dlq_error_category",
-    "_cxl_dlq_error_detail",
-    "_cxl_dlq_stage",
-    "_cxl_dlq_route",
-    "_cxl_dlq_trigger",
-];
-
-/// The record column of a Source rejection that holds what no other column does.
-pub const SOURCE_RECORD: &str = "_cxl_dlq_source_record";
+pub use clinker_plan::model::dead_letter_columns::{METADATA, SOURCE_RECORD};
 
 /// The columns of one file.
 #[derive(Clone, Debug)]
@@ -73,8 +56,7 @@ impl Layout {
 
     /// Metadata columns, then record columns.
     pub fn header(&self) -> Vec<&str> {
-        let reason =
-            |name: &&str| self.include_reason || !matches!(*name, "_cxl_dlq_error_category" | "_cxl_dlq_error_detail");
+        let reason = |name: &&str| self.include_reason || !matches!(*name, ERROR_CATEGORY | ERROR_DETAIL);
         METADATA.into_iter().filter(reason).chain(self.columns.iter().map(|name| &**name)).collect()
     }
 
