@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use clinker_plan::{Input, MergeMode, MergePlan, NodeId, Operator};
-use clinker_record::{Batch, Column, Origin, OriginRun, Widened};
+use clinker_record::{Batch, Column, Origin, OriginRun, Undeclared, Widened};
 
 use crate::RunError;
 use crate::block::{BlockResult, PendingFailure};
@@ -332,23 +332,39 @@ impl Mix {
             Column::gather(&columns.iter().collect::<Vec<_>>(), &self.rows)
         };
         let columns = (0..schema.columns.len()).map(|at| gather(&|batch| batch.columns[at].clone())).collect();
-        let mut names: Vec<Arc<str>> = Vec::new();
-        for side in self.batches.iter().flat_map(|batch| batch.widened.iter()) {
-            if !names.contains(&side.name) {
-                names.push(Arc::clone(&side.name));
-            }
-        }
-        let field = |name: &Arc<str>| {
-            let of = |batch: &Batch| {
-                let side = batch.widened.iter().find(|side| side.name == *name);
-                side.map_or(Column::Null(batch.rows), |side| side.column.clone())
-            };
-            Widened { name: Arc::clone(name), column: gather(&of) }
-        };
-        let widened = names.iter().map(field).collect();
+        let widened = self.undeclared(&gather);
         let batch = Batch { schema, columns, rows: self.rows.len(), origin: self.origin(), widened };
         self.result.sort();
         Piece { batch, result: self.result }
+    }
+
+    /// The undeclared fields of all inputs, by name.
+    fn undeclared(&self, gather: &dyn Fn(&dyn Fn(&Batch) -> Column) -> Column) -> Undeclared {
+        let mut names: Vec<Arc<str>> = Vec::new();
+        // For each batch the common position of each of its fields.
+        let mut positions: Vec<Vec<u32>> = Vec::new();
+        for batch in &self.batches {
+            let place = |field: &Widened| {
+                let known = names.iter().position(|name| *name == field.name).unwrap_or_else(|| {
+                    names.push(Arc::clone(&field.name));
+                    names.len() - 1
+                });
+                known as u32
+            };
+            positions.push(batch.widened.fields().iter().map(place).collect());
+        }
+        let field = |name: &Arc<str>| {
+            let of = |batch: &Batch| match batch.widened.field(name) {
+                Some(field) => field.column.clone(),
+                None => Column::Null(batch.rows),
+            };
+            Widened { name: Arc::clone(name), column: gather(&of) }
+        };
+        let shape = |(batch, row): &(usize, usize)| {
+            let own = self.batches[*batch].widened.of_row(*row);
+            (1, own.into_iter().map(|field| positions[*batch][field as usize]).collect())
+        };
+        Undeclared::by_runs(names.iter().map(field).collect(), self.rows.iter().map(shape))
     }
 
     fn origin(&self) -> Origin {

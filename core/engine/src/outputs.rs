@@ -86,12 +86,17 @@ impl Output {
             Some(known) if names.len() > known.len() => self.names = Some(Arc::clone(names)),
             Some(_) => {}
         }
-        let (records, columns) = (encoded.ends.len() as u64, names.len());
+        if self.factory.column_set() == ColumnSet::Union {
+            self.note_run(encoded.ends.len() as u64, names.len());
+        }
+        self.writer.records(encoded, &mut self.stream).map_err(|error| write_failed(&self.destination, error))
+    }
+
+    fn note_run(&mut self, records: u64, columns: usize) {
         match self.runs.last_mut() {
             Some(run) if run.columns == columns => run.records += records,
             _ => self.runs.push(ColumnRun { records, columns }),
         }
-        self.writer.records(encoded, &mut self.stream).map_err(|error| write_failed(&self.destination, error))
     }
 
     /// Bytes written so far, before compression.

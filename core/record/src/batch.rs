@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Column, Origin, Type};
+use crate::{Column, Origin, Type, Undeclared};
 
 /// Names and types of columns, in order. Shared, never copied for a batch.
 #[derive(Debug, PartialEq)]
@@ -21,15 +21,6 @@ impl Schema {
     }
 }
 
-/// A column the schema does not name, kept beside the record in first-seen order.
-#[derive(Clone, Debug)]
-pub struct Widened {
-    /// Input name.
-    pub name: Arc<str>,
-    /// Its values; null where the record lacks it.
-    pub column: Column,
-}
-
 /// Rows in columns.
 #[derive(Clone, Debug)]
 pub struct Batch {
@@ -42,7 +33,7 @@ pub struct Batch {
     /// Where each row comes from.
     pub origin: Origin,
     /// Undeclared input fields.
-    pub widened: Arc<[Widened]>,
+    pub widened: Undeclared,
 }
 
 impl Batch {
@@ -54,13 +45,7 @@ impl Batch {
             columns: self.columns.iter().map(|column| column.take(rows)).collect(),
             rows: rows.len(),
             origin: self.origin.take(rows),
-            widened: self.take_widened(rows),
+            widened: self.widened.take(rows),
         }
-    }
-
-    /// The given rows, in the given order, of the undeclared fields.
-    pub fn take_widened(&self, rows: &[u32]) -> Arc<[Widened]> {
-        let take = |side: &Widened| Widened { name: Arc::clone(&side.name), column: side.column.take(rows) };
-        self.widened.iter().map(take).collect()
     }
 }

@@ -15,6 +15,7 @@ pub mod json;
 pub mod origin;
 pub mod text;
 pub mod types;
+pub mod undeclared;
 pub mod value;
 
 #[cfg(test)]
@@ -22,11 +23,12 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{Batch, Schema, SchemaRef, Widened};
+pub use batch::{Batch, Schema, SchemaRef};
 pub use cells::{CellRef, JsonCells, JsonKind, TextCells};
 pub use column::Column;
 pub use decimal::Decimal;
 pub use failure::{Category, Failure};
 pub use origin::{Origin, OriginRun};
 pub use types::{Kind, Type};
+pub use undeclared::{Undeclared, Widened};
 pub use value::Value;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use arrow_buffer::Buffer;
 
 use crate::testing::Random;
-use crate::{Batch, CellRef, Column, Decimal, Kind, Origin, OriginRun, Schema, TextCells, Type, Value, Widened};
+use crate::{
+    Batch, CellRef, Column, Decimal, Kind, Origin, OriginRun, Schema, TextCells, Type, Undeclared, Value, Widened,
+};
 
 const KINDS: [Kind; 11] = [
     Kind::Null,
@@ -105,12 +107,12 @@ fn formats_1_5_widened_columns_travel_with_their_rows() {
     let text = Column::from_values(Kind::String, &[Value::String("a".into()), Value::Null, Value::String("c".into())]);
     let schema = Arc::new(Schema { columns: vec![("n".into(), Type::plain(Kind::Int))] });
     let run = OriginRun { start: 0, source: 0, file: 0, row: 1, ordinal: 1 };
-    let widened = Arc::from([Widened { name: "extra".into(), column: text }]);
+    let widened = Undeclared::in_every_row(vec![Widened { name: "extra".into(), column: text }]);
     let batch = Batch { schema, columns: vec![column], rows: 3, origin: Origin::block(Arc::from([run])), widened };
     let taken = batch.take(&[2, 1]);
     assert_eq!(taken.rows, 2);
     assert_eq!(taken.columns[0].value(0), Value::Int(3));
-    assert_eq!(taken.widened[0].column.value(0), Value::String("c".into()));
+    assert_eq!(taken.widened.fields()[0].column.value(0), Value::String("c".into()));
     assert_eq!((taken.origin.row_in_file(0), taken.origin.row_in_file(1)), (3, 2));
     assert_eq!((batch.schema.position("n"), batch.schema.position("m")), (Some(0), None));
 }

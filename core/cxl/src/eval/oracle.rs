@@ -403,7 +403,7 @@ pub(crate) fn one_row() -> (Batch, RunContext) {
 /// A batch whose rows are the rows of one file from row 10 on.
 pub(crate) fn batch(schema: Arc<Schema>, columns: Vec<clinker_record::Column>, rows: usize) -> Batch {
     let runs = [OriginRun { start: 0, source: 0, file: 0, row: 10, ordinal: 10 }];
-    Batch { schema, columns, rows, origin: Origin::block(Arc::from(runs)), widened: Arc::from([]) }
+    Batch { schema, columns, rows, origin: Origin::block(Arc::from(runs)), widened: Default::default() }
 }
 
 /// A run.

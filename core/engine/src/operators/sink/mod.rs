@@ -7,7 +7,7 @@ use clinker_diagnostics::Diagnostic;
 use clinker_format::{ColumnSet, Encoded, Encoder, OutputRows, RefusedRow};
 use clinker_plan::{NodeId, ProjectedColumn, ProjectedFrom, SinkPlan, WidenedColumns};
 use clinker_record::text::CellWriter;
-use clinker_record::{Batch, Category, Column, Failure, Schema, Widened};
+use clinker_record::{Batch, Category, Column, Failure, Schema};
 
 use super::failing::{StopAs, fail_rows};
 use crate::block::{BlockResult, Keys, SinkBytes};
@@ -45,28 +45,63 @@ impl<'p> SinkOperator<'p> {
     /// batch waits for its turn.
     pub(crate) fn encode(&self, runtime: &Runtime<'_>, batch: Batch, out: &mut BlockResult) {
         self.note(&batch);
-        let names: Arc<[Arc<str>]> = if self.union {
+        if self.union {
             let set = Arc::clone(&self.set.read().expect(UNPOISONED));
-            if appended(self.plan, &batch).any(|side| !set.contains(&side.name)) {
+            if self.appended(&batch).iter().any(|name| !set.contains(name)) {
                 let encoded = Encoded::default();
                 out.outputs.push(SinkBytes { node: self.node, encoded, names: set, keys: None, waiting: Some(batch) });
                 return;
             }
-            set
-        } else {
-            column_set(self.plan, &batch)
-        };
-        let (encoded, keys) = self.encode_as(runtime, &names, &batch, out);
-        out.outputs.push(SinkBytes { node: self.node, encoded, names, keys, waiting: None });
+            self.push(runtime, &set, &batch, out);
+            return;
+        }
+        // Each record has columns of its own; records that agree are encoded together.
+        for (rows, fields) in batch.widened.runs(batch.rows) {
+            let names = self.own_columns(&batch, &fields);
+            if rows.len() == batch.rows {
+                self.push(runtime, &names, &batch, out);
+            } else {
+                let rows: Vec<u32> = rows.map(|row| row as u32).collect();
+                self.push(runtime, &names, &batch.take(&rows), out);
+            }
+        }
+    }
+
+    fn push(&self, runtime: &Runtime<'_>, names: &Arc<[Arc<str>]>, batch: &Batch, out: &mut BlockResult) {
+        let (encoded, keys) = self.encode_as(runtime, names, batch, out);
+        out.outputs.push(SinkBytes { node: self.node, encoded, names: Arc::clone(names), keys, waiting: None });
+    }
+
+    /// Whether an undeclared field follows the listed columns.
+    fn follows(&self, name: &Arc<str>) -> bool {
+        let listed = || self.plan.projection.columns.iter().any(|column| column.name == *name);
+        match &self.plan.projection.widened {
+            WidenedColumns::Append { except } => !except.contains(name) && !listed(),
+            WidenedColumns::None => false,
+        }
+    }
+
+    /// Undeclared fields of a batch that follow the listed columns, in first-seen order.
+    fn appended(&self, batch: &Batch) -> Vec<Arc<str>> {
+        let seen = batch.widened.first_seen(batch.rows).into_iter();
+        let names = seen.map(|field| Arc::clone(&batch.widened.fields()[field as usize].name));
+        names.filter(|name| self.follows(name)).collect()
+    }
+
+    /// The listed columns and those undeclared fields.
+    fn own_columns(&self, batch: &Batch, fields: &[u32]) -> Arc<[Arc<str>]> {
+        let listed = self.plan.projection.columns.iter().map(|column| Arc::clone(&column.name));
+        let own = fields.iter().map(|field| Arc::clone(&batch.widened.fields()[*field as usize].name));
+        listed.chain(own.filter(|name| self.follows(name))).collect()
     }
 
     /// Encodes a batch that waited. Called in the order of the input.
     pub(crate) fn settle(&self, runtime: &Runtime<'_>, batch: &Batch, out: &mut BlockResult) -> SinkBytes {
         let mut set = self.set.write().expect(UNPOISONED);
         let mut names = set.to_vec();
-        for side in appended(self.plan, batch) {
-            if !names.contains(&side.name) {
-                names.push(Arc::clone(&side.name));
+        for name in self.appended(batch) {
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
         *set = names.into();
@@ -115,12 +150,14 @@ impl<'p> SinkOperator<'p> {
 
     /// Remembers which undeclared fields exist.
     fn note(&self, batch: &Batch) {
-        let known = |names: &[Arc<str>]| batch.widened.iter().all(|side| names.contains(&side.name));
+        let fields = batch.widened.first_seen(batch.rows);
+        let mut seen = fields.iter().map(|field| &batch.widened.fields()[*field as usize]);
+        let known = |names: &[Arc<str>]| seen.clone().all(|side| names.contains(&side.name));
         if known(&self.undeclared.read().expect(UNPOISONED)) {
             return;
         }
         let mut names = self.undeclared.write().expect(UNPOISONED);
-        for side in batch.widened.iter() {
+        for side in seen.by_ref() {
             if !names.contains(&side.name) {
                 names.push(Arc::clone(&side.name));
             }
@@ -158,7 +195,7 @@ impl<'p> SinkOperator<'p> {
     /// The columns `names` of a batch: the listed ones, then undeclared fields.
     fn project(&self, batch: &Batch, names: &[Arc<str>]) -> Vec<Column> {
         let field = |name: &Arc<str>| {
-            let side = batch.widened.iter().find(|side| side.name == *name);
+            let side = batch.widened.field(name);
             side.map_or(Column::Null(batch.rows), |side| side.column.clone())
         };
         let listed = self.plan.projection.columns.iter().map(|column| match &column.from {
@@ -181,25 +218,6 @@ impl<'p> SinkOperator<'p> {
             fail_rows(runtime, self.node, batch, std::slice::from_ref(&failure), &stop_as, out);
         }
     }
-}
-
-/// The undeclared fields of a batch that follow the listed columns.
-fn appended<'b>(plan: &'b SinkPlan, batch: &'b Batch) -> impl Iterator<Item = &'b Widened> {
-    let listed = &plan.projection.columns;
-    let except = match &plan.projection.widened {
-        WidenedColumns::Append { except } => Some(except),
-        WidenedColumns::None => None,
-    };
-    let follows = move |name: &Arc<str>| {
-        except.is_some_and(|except| !except.contains(name)) && !listed.iter().any(|column| column.name == *name)
-    };
-    batch.widened.iter().filter(move |side| follows(&side.name))
-}
-
-/// The columns of a batch as a Sink writes them, in order.
-fn column_set(plan: &SinkPlan, batch: &Batch) -> Arc<[Arc<str>]> {
-    let listed = plan.projection.columns.iter().map(|column| Arc::clone(&column.name));
-    listed.chain(appended(plan, batch).map(|side| Arc::clone(&side.name))).collect()
 }
 
 const UNPOISONED: &str = "a worker that panics ends the run before others go on";

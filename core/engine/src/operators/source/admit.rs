@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clinker_format::Decoded;
 use clinker_plan::NodeId;
 use clinker_record::cast::{self, Admitted, Cells};
-use clinker_record::{Batch, Origin, OriginRun, Widened};
+use clinker_record::{Batch, Origin, OriginRun, Undeclared, Widened};
 
 use super::reader::BlockWork;
 use super::rejects::{Rejections, reject_structural, reject_typed, source_fault};
@@ -15,7 +15,7 @@ use crate::runtime::Runtime;
 /// Decodes and admits a block. Every body row of it is in the batch or among the failures of `out`.
 pub(crate) fn admit_block(runtime: &Runtime<'_>, node: NodeId, work: &BlockWork, out: &mut BlockResult) -> Batch {
     let plan = runtime.source(node);
-    let Decoded { cells, undeclared: named, rows, accepted, rejected, fault, .. } =
+    let Decoded { cells, undeclared: named, shapes, rows, accepted, rejected, fault } =
         work.decoder.decode(&work.block, &work.shape.wanted);
     let mut decoded: Vec<Option<Cells>> = cells.into_iter().map(Some).collect();
     let mut take = |at: usize| decoded[at].take().expect("each wanted column is used once");
@@ -31,12 +31,17 @@ pub(crate) fn admit_block(runtime: &Runtime<'_>, node: NodeId, work: &BlockWork,
 
     let context = Rejections { runtime, node, work };
     reject_structural(&context, &rejected, out);
-    reject_typed(&context, &declared, &undeclared, &origin, &failures, out);
 
-    let widened = undeclared
+    let fields: Vec<Widened> = undeclared
         .iter()
         .map(|(name, cells)| Widened { name: Arc::clone(name), column: cast::untyped_column(cells) })
         .collect();
+    // A file names its columns for all of its rows; records that name their own fields say which ones they have.
+    let widened = match shapes.is_empty() {
+        true => Undeclared::in_every_row(fields),
+        false => Undeclared::by_runs(fields, shapes.into_iter().map(|run| (run.rows, run.fields))),
+    };
+    reject_typed(&context, &declared, &widened, &origin, &failures, out);
     let schema = Arc::clone(&runtime.plan.nodes[node].schema);
     let batch = Batch { schema, columns, rows, origin, widened };
     let batch = if failures.is_empty() { batch } else { batch.take(&passing(rows, &failures)) };

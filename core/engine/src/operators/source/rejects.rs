@@ -6,7 +6,7 @@ use clinker_dlq::Letter;
 use clinker_format::{Fault, RejectedRow};
 use clinker_plan::{NodeId, SourceColumn, Strategy};
 use clinker_record::cast::{self, CellFailure, Cells};
-use clinker_record::{Category, Origin, json};
+use clinker_record::{Category, Origin, Undeclared, json};
 
 use super::reader::BlockWork;
 use crate::RunError;
@@ -128,7 +128,7 @@ const SET_CONTINUE: &str =
 pub(crate) fn reject_typed(
     context: &Rejections<'_>,
     declared: &[Cells],
-    undeclared: &[(Arc<str>, Cells)],
+    undeclared: &Undeclared,
     origin: &Origin,
     failures: &[CellFailure],
     out: &mut BlockResult,
@@ -170,7 +170,7 @@ pub(crate) fn reject_typed(
                     if let Some(value) = cell_text(&columns[cell], &declared[cell], row) {
                         text.extend_from_slice(value.as_bytes());
                     }
-                } else if !undeclared.is_empty() {
+                } else {
                     push_undeclared(undeclared, row, text);
                 }
             };
@@ -202,22 +202,18 @@ fn cell_text(column: &SourceColumn, cells: &Cells, row: usize) -> Option<String>
     cast::original_text(&column.rule, cells, row)
 }
 
-/// The undeclared fields of a row as one compact JSON object in input order.
-fn push_undeclared(undeclared: &[(Arc<str>, Cells)], row: usize, out: &mut Vec<u8>) {
-    out.push(b'{');
-    let first = out.len();
-    for (name, cells) in undeclared {
-        let before = out.len();
-        if before > first {
-            out.push(b',');
-        }
-        json::push_string(name, out);
+/// The undeclared fields of a row as one compact JSON object in input order; nothing when it has none.
+fn push_undeclared(undeclared: &Undeclared, row: usize, out: &mut Vec<u8>) {
+    for (at, field) in undeclared.of_row(row).into_iter().enumerate() {
+        let field = &undeclared.fields()[field as usize];
+        out.push(if at == 0 { b'{' } else { b',' });
+        json::push_string(&field.name, out);
         out.push(b':');
-        if !cast::append_undeclared(cells, row, out) {
-            out.truncate(before);
-        }
+        json::append_compact(&field.column.value(row), out);
     }
-    out.push(b'}');
+    if out.first() == Some(&b'{') {
+        out.push(b'}');
+    }
 }
 
 fn letter<'a>(context: &'a Rejections<'_>, shown: &'a str, block_row: u32, category: Category) -> Letter<'a> {

@@ -63,8 +63,8 @@ fn output(runtime: &Runtime<'_>, node: NodeId, plan: &TransformPlan, batch: &Bat
         })
         .collect();
     let (origin, widened) = match &outcome.kept {
-        None => (batch.origin.clone(), Arc::clone(&batch.widened)),
-        Some(kept) => (batch.origin.take(kept), batch.take_widened(kept)),
+        None => (batch.origin.clone(), batch.widened.clone()),
+        Some(kept) => (batch.origin.take(kept), batch.widened.take(kept)),
     };
     Batch { schema: Arc::clone(&runtime.plan.nodes[node].schema), columns, rows, origin, widened }
 }
