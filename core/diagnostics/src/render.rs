@@ -56,19 +56,21 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
     without_trailing_blanks(&drawn)
 }
 
-/// The help of a report: its own, else the correction registered for its code; ended by the command that explains the
+/// The help of a report: its own, else the correction registered for its code, unless that refers to a list which only
+/// the report itself could give; ended by the command that explains the
 /// code when a page exists and the text does not name the command already.
 pub fn help(diagnostic: &Diagnostic) -> Option<String> {
     const COMMAND: &str = "clinker explain --code";
     let own = diagnostic.help.as_deref().filter(|text| !text.trim().is_empty());
     let registered = || {
         let code = diagnostic.code.and_then(codes::lookup)?;
-        (code.status == codes::Status::Active).then_some(code.correction)
+        (code.status == codes::Status::Active && !code.corrects_by_list()).then_some(code.correction)
     };
-    let text = own.or_else(registered).filter(|text| !text.trim().is_empty())?.trim_end();
+    let text = own.or_else(registered).map_or("", str::trim_end);
     match diagnostic.code.filter(|code| codes::page(code).is_some()) {
+        Some(code) if text.is_empty() => Some(format!("See: {COMMAND} {code}")),
         Some(code) if !text.contains(COMMAND) => Some(format!("{text}\nSee: {COMMAND} {code}")),
-        _ => Some(text.to_owned()),
+        _ => Some(text.to_owned()).filter(|text| !text.is_empty()),
     }
 }
 

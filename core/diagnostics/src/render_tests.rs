@@ -176,3 +176,18 @@ fn dia_4_a_report_without_a_help_of_its_own_gives_the_registered_correction() {
     }
     assert_eq!(help(&Diagnostic::uncoded("m")), None);
 }
+
+#[test]
+fn dia_4_a_correction_that_refers_to_a_list_does_not_stand_for_one() {
+    let mut skipped = 0;
+    for code in codes::all().iter().filter(|code| code.status == codes::Status::Active) {
+        let text = help(&Diagnostic::error(code.id, "m"));
+        let words = text.iter().flat_map(|text| text.split(|letter: char| !letter.is_alphanumeric()));
+        assert!(!words.into_iter().any(|word| word == "listed"), "{}: {text:?}", code.id);
+        skipped += usize::from(code.corrects_by_list());
+    }
+    assert!(skipped > 5, "the table has such corrections");
+    let own = Diagnostic::error("E400", "m").help("the formats are csv and json");
+    assert!(help(&own).unwrap().starts_with("the formats are"));
+    assert_eq!(help(&Diagnostic::error("E400", "m")).unwrap(), "See: clinker explain --code E400");
+}

@@ -107,6 +107,11 @@ pub struct Code {
 }
 
 impl Code {
+    /// Whether the correction is to choose from a list, which a report without a help of its own does not give.
+    pub(crate) fn corrects_by_list(&self) -> bool {
+        self.correction.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "listed")
+    }
+
     /// An error found while compiling.
     pub(super) const fn compile(
         id: &'static str,

@@ -26,7 +26,7 @@ pub(super) const CODES: &[Code] = &[
         "Unsupported character set",
         "`encoding` is not accepted by the format; or the data, when opened, name or show an encoding that is \
          not.",
-        "Use a listed encoding, or convert the file.",
+        "Use an encoding that the page of the code names, or convert the file.",
     )),
     Code::compile(
         "E403",

@@ -25,7 +25,7 @@ pub(super) const CODES: &[Code] = &[
         "E364",
         "Bad `mapping`",
         "`mapping` is not a list of items, is empty, repeats an output name, reads an excluded column, or \
-         clashes with an unmapped column.",
+         clashes with an unmapped column; or no column is left to be written.",
         "Write a list of items with distinct output names.",
     ),
     Code::compile(

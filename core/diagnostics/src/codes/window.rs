@@ -153,7 +153,7 @@ pub(super) const CODES: &[Code] = &[
         "E203",
         "CXL unknown name",
         "A field, variable or module member of an expression cannot be resolved.",
-        "Use one of the listed names.",
+        "Correct the name, or declare it: a column in a schema, a variable under `pipeline.vars`.",
     ),
     Code::compile(
         "E340",

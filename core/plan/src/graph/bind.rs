@@ -183,7 +183,7 @@ fn bind_sink(
     index: usize,
     faults: &mut Faults,
 ) -> Bound {
-    let projection = projection::project(name, &sink.choice, &input, faults);
+    let projection = projection::project(name, &sink.choice, sink.span, &input, faults);
     if let Some(projection) = &projection {
         arrays(name, &sink, &input, projection, faults);
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use clinker_cxl::ScopeColumn;
-use clinker_diagnostics::suggestion;
+use clinker_diagnostics::{Span, suggestion};
 use clinker_record::Kind;
 
 use crate::faults::{Fault, Faults};
@@ -20,8 +20,14 @@ struct Incoming<'a> {
     widened: bool,
 }
 
-/// Chooses, renames and orders the incoming columns. What is wrong is reported.
-pub(crate) fn project(name: &str, choice: &ChoiceDraft<'_>, input: &Shape, faults: &mut Faults) -> Option<Projection> {
+/// Chooses, renames and orders the incoming columns. What is wrong is reported. `at` is the Sink's configuration.
+pub(crate) fn project(
+    name: &str,
+    choice: &ChoiceDraft<'_>,
+    at: Span,
+    input: &Shape,
+    faults: &mut Faults,
+) -> Option<Projection> {
     if !choice.readable {
         return None;
     }
@@ -54,6 +60,10 @@ pub(crate) fn project(name: &str, choice: &ChoiceDraft<'_>, input: &Shape, fault
             }
             columns.push(ProjectedColumn { name: Arc::clone(column), from: ProjectedFrom::Column(at), round: None });
         }
+    }
+    if columns.is_empty() && !widened && fine {
+        nothing_left(name, choice, at, faults);
+        fine = false;
     }
     for column in &mut columns {
         let layout = choice.layout.iter().find(|layout| layout.name == column.name && layout.ty.kind == Kind::Decimal);
@@ -113,6 +123,16 @@ fn displaced(name: &str, item: &MappingItem, faults: &mut Faults) {
     let message = format!("sink `{name}`: the unlisted column `{output}` would be written under the name of this item");
     faults
         .push(Fault::new("E364", item.span, message).help(format!("list `{output}`, exclude it, or rename the item")));
+}
+
+/// An output without a column would hold rows that nobody can tell from blank lines.
+fn nothing_left(name: &str, choice: &ChoiceDraft<'_>, at: Span, faults: &mut Faults) {
+    let (span, why) = match choice.exclude.first() {
+        Some((_, span)) => (*span, "`exclude` drops every column that it would write"),
+        None => (at, "`include_unmapped` is false, and the nodes above emit no column"),
+    };
+    let fault = Fault::new("E364", span, format!("sink `{name}` has no column to write: {why}"));
+    faults.push(fault.help("keep or emit a column, or list one in `mapping`"));
 }
 
 fn near(word: &str, columns: &[ScopeColumn]) -> String {

@@ -48,6 +48,18 @@ fn e364_bad_mappings() {
 }
 
 #[test]
+fn e364_a_sink_that_would_write_no_column() {
+    let none = "include_unmapped: false, exclude: [ ‹total ]";
+    expect(&with(none), &[("E364", "`exclude` drops every column")]);
+    plan(&with("include_unmapped: false, exclude: [ total ], mapping: [ id ]"));
+    // Undeclared fields may still come.
+    plan(&with("include_unmapped: true, exclude: [ id, qty, note, total ]"));
+    let filtered = with("include_unmapped: false").replace("emit total = qty * 2", "‹filter qty > 2");
+    let silent = filtered.replace("config: { name: out,", "config: ‹{ name: out,");
+    expect(&silent, &[("", "emits nothing"), ("E364", "emit no column")]);
+}
+
+#[test]
 fn e365_a_mapping_of_a_column_that_cannot_exist() {
     expect(&with("include_unmapped: false, mapping: [ ‹totl ]"), &[("E365", "did you mean `total`?")]);
     plan(&with("mapping: [ totl ]"));
