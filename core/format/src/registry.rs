@@ -18,6 +18,11 @@ pub trait Format: Send + Sync {
     /// # Errors
     /// Everything that is wrong with the options, all at once.
     fn bind_writer(&self, request: &WriteRequest<'_>) -> Result<Arc<dyn WriteFactory>, Vec<OptionFault>>;
+    /// Writer options that are accepted and deserve a warning.
+    fn writer_warnings(&self, request: &WriteRequest<'_>) -> Vec<OptionFault> {
+        let _ = request;
+        Vec::new()
+    }
 }
 
 /// An entry of the registry: `inventory::submit! { Registration::new(&FORMAT) }`.

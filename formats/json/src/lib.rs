@@ -51,6 +51,10 @@ impl Format for Json {
     fn bind_writer(&self, request: &WriteRequest<'_>) -> Result<Arc<dyn WriteFactory>, Vec<OptionFault>> {
         Ok(Arc::new(JsonOutput { spec: WriterSpec::bind(request.options, request.preserve_nulls) }))
     }
+
+    fn writer_warnings(&self, request: &WriteRequest<'_>) -> Vec<OptionFault> {
+        WriterSpec::bind(request.options, request.preserve_nulls).warnings()
+    }
 }
 
 inventory::submit! { Registration::new(&Json) }

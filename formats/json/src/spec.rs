@@ -182,4 +182,17 @@ impl WriterSpec {
             preserve_nulls,
         }
     }
+
+    /// Options that are accepted and deserve a warning.
+    pub fn warnings(&self) -> Vec<OptionFault> {
+        let warning = OptionFault {
+            key: "pretty",
+            code: "W403",
+            message:
+                "`pretty` with `format: ndjson` writes objects of several lines each, which readers of lines refuse"
+                    .into(),
+            help: Some("drop one of the two options".into()),
+        };
+        Vec::from_iter((self.lines && self.pretty).then_some(warning))
+    }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clinker_csv as _;
+use clinker_json as _;
 use clinker_plan::{CompileRequest, compile};
 
 use crate::source::{files, read};

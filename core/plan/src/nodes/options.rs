@@ -150,8 +150,21 @@ pub(crate) fn refuse(
     faults: &mut Faults,
 ) {
     for fault in found {
-        let entry = options.and_then(|options| options.get(fault.key));
-        let span = entry.map_or(otherwise, |entry| entry.value.span);
-        faults.push(Fault::new(fault.code, span, format!("`{node}`: {}", fault.message)).maybe_help(fault.help));
+        let (span, message) = placed(&fault, node, options, otherwise);
+        faults.push(Fault::new(fault.code, span, message).maybe_help(fault.help));
     }
+}
+
+/// Reports what a format finds odd about options that it accepts.
+pub(crate) fn warn(found: Vec<OptionFault>, node: &str, options: Option<&Node>, otherwise: Span, faults: &mut Faults) {
+    for fault in found {
+        let (span, message) = placed(&fault, node, options, otherwise);
+        faults.push(Fault::warning(Some(fault.code), span, message).maybe_help(fault.help));
+    }
+}
+
+/// Where the option of a fault stands, and the message with the node's name.
+fn placed(fault: &OptionFault, node: &str, options: Option<&Node>, otherwise: Span) -> (Span, String) {
+    let entry = options.and_then(|options| options.get(fault.key));
+    (entry.map_or(otherwise, |entry| entry.value.span), format!("`{node}`: {}", fault.message))
 }

@@ -246,11 +246,17 @@ fn bind(
     }
     let header = fields.bool("include_header").unwrap_or(true);
     let preserve_nulls = fields.bool("preserve_nulls").unwrap_or(false);
-    match format.bind_writer(&WriteRequest { options: &given?, header, preserve_nulls, joins }) {
-        Ok(writer) => Some(writer),
+    let given = given?;
+    let request = WriteRequest { options: &given, header, preserve_nulls, joins };
+    let written = fields.node("options");
+    let otherwise = written.or(fields.node("type")).map_or(fields.span, |node| node.span);
+    match format.bind_writer(&request) {
+        Ok(writer) => {
+            options::warn(format.writer_warnings(&request), name, written, otherwise, faults);
+            Some(writer)
+        }
         Err(found) => {
-            let otherwise = fields.node("options").or(fields.node("type")).map_or(fields.span, |node| node.span);
-            options::refuse(found, name, fields.node("options"), otherwise, faults);
+            options::refuse(found, name, written, otherwise, faults);
             None
         }
     }

@@ -109,7 +109,7 @@ fn formats_5_5_escapes_are_resolved_in_values_and_keys() {
 }
 
 #[test]
-fn formats_5_3_two_values_for_one_name_reject_the_row() {
+fn formats_5_3_two_values_for_one_name_are_e427() {
     for (line, name) in [
         (r#"{"a":{"b":1},"a.b":2}"#, "a.b"),
         (r#"{"a.b":1,"a":{"b":2}}"#, "a.b"),
