@@ -12,6 +12,8 @@
 mod columns;
 mod json_cells;
 #[cfg(test)]
+mod json_tests;
+#[cfg(test)]
 mod oracle;
 mod primitives;
 mod report;

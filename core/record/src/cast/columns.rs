@@ -67,6 +67,10 @@ fn from_json(rule: &AdmitRule, cells: &JsonCells, failures: &mut Failures<'_>) -
                 let (values, nulls) = parsed(rule, &cells.text, failures, default, json_float);
                 return Column::Float(Float64Array::new(values.into(), nulls));
             }
+            Kind::Decimal if only(&[JsonKind::Integer, JsonKind::Number]) => {
+                let number = |bytes: &[u8]| Decimal::parse_number(std::str::from_utf8(bytes).ok()?, rule.scale);
+                return decimals_by(rule, &cells.text, failures, number);
+            }
             _ => {}
         }
     }
@@ -175,17 +179,25 @@ fn date_times(rule: &AdmitRule, cells: &TextCells, failures: &mut Failures<'_>) 
 }
 
 fn decimals(rule: &AdmitRule, cells: &TextCells, failures: &mut Failures<'_>) -> Column {
+    match rule.scale {
+        None => decimals_by(rule, cells, failures, Decimal::parse_literal),
+        Some(scale) => decimals_by(rule, cells, failures, |bytes| Decimal::parse_literal_at(bytes, scale)),
+    }
+}
+
+/// The decimals that `parse` reads, where they keep the precision.
+fn decimals_by(
+    rule: &AdmitRule,
+    cells: &TextCells,
+    failures: &mut Failures<'_>,
+    parse: impl Fn(&[u8]) -> Option<Decimal>,
+) -> Column {
     // The 16 bytes of a decimal in the order the machine keeps a 128-bit integer in.
     let stored = |value: Decimal| i128::from_ne_bytes(value.to_bytes());
     let default = |value: &Value| if let Value::Decimal(value) = value { stored(*value) } else { 0 };
     let precision = rule.precision.unwrap_or(u8::MAX);
     let fits = |value: &Decimal| precision == u8::MAX || value.digits() <= precision;
-    let (values, nulls) = match rule.scale {
-        None => parsed(rule, cells, failures, default, |bytes| Decimal::parse_literal(bytes).filter(fits).map(stored)),
-        Some(scale) => parsed(rule, cells, failures, default, |bytes| {
-            Decimal::parse_literal_at(bytes, scale).filter(fits).map(stored)
-        }),
-    };
+    let (values, nulls) = parsed(rule, cells, failures, default, |bytes| parse(bytes).filter(fits).map(stored));
     Column::Decimal(FixedSizeBinaryArray::new(16, Buffer::from_vec(values), nulls))
 }
 
