@@ -26,7 +26,6 @@ use std::borrow::Borrow;
 use std::sync::Arc;
 
 pub use columns::{text_column, untyped_column};
-pub use json_cells::append_undeclared;
 pub use primitives::{parse_bool, parse_float, parse_int};
 pub use report::{original_text, render_e126};
 pub use scalar::{Cell, Rejection, admit_cell};

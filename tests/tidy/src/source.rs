@@ -49,9 +49,10 @@ pub fn files(folder: &str, wanted: impl Fn(&str) -> bool) -> Vec<String> {
     found
 }
 
-/// Reads a file of the workspace.
+/// Reads a file of the workspace. The input of a case may hold bytes that are no text.
 pub fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    let bytes = fs::read(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// All Rust files below the given folders.

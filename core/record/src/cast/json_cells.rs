@@ -3,9 +3,9 @@
 use arrow_array::builder::StringViewBuilder;
 use arrow_array::{BooleanArray, Float64Array, Int64Array};
 
+use super::Json;
 use super::columns::text_column;
 use super::primitives::{parse_float, parse_int};
-use super::{Cells, Json};
 use crate::cells::{JsonCells, JsonKind};
 use crate::json::{self, append_tagged};
 use crate::{Column, Decimal, Kind};
@@ -100,21 +100,4 @@ fn dynamic(kind: Kind, cells: &JsonCells) -> Column {
         }
     }
     Column::Dynamic(kind, builder.finish())
-}
-
-/// Appends an undeclared cell of a row as compact JSON, as it was read; `false` when the row does not have it.
-pub fn append_undeclared(cells: &Cells, row: usize, out: &mut Vec<u8>) -> bool {
-    match cells {
-        Cells::Absent(_) => return false,
-        Cells::Native(column) => json::append_compact(&column.value(row), out),
-        Cells::Text(cells) => match cells.text(row) {
-            Some(text) => json::push_string(text, out),
-            None => return false,
-        },
-        Cells::Json(cells) => match cells.cell(row) {
-            (JsonKind::Absent, _) => return false,
-            (kind, text) => json_cell(kind, text).append_compact(out),
-        },
-    }
-    true
 }
