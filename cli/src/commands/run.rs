@@ -54,6 +54,7 @@ pub fn run(flags: &RunFlags, host: &Host) -> u8 {
     let envelope = RunEnvelope {
         execution_id: execution_id.into(),
         batch_id: batch_id.into(),
+        pipeline_path: flags.config.to_string_lossy().into(),
         start_time,
         threads,
         force: flags.force,

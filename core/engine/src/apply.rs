@@ -13,7 +13,8 @@ use clinker_publish::{ArtifactKind, Attempt, CollisionPolicy, StagedFile};
 use crate::block::{BlockResult, PendingFailure};
 use crate::breakers::Breakers;
 use crate::destinations::{Destinations, SourceFileAt};
-use crate::outputs::{Output, Target, write_failed};
+use crate::outputs::{Complete, Output, Target, write_failed};
+use crate::sidecar::FinalFile;
 use crate::split::Split;
 use crate::{Books, RunError};
 
@@ -57,6 +58,8 @@ pub(crate) struct Outputs<'p> {
     pub open: Vec<Option<OpenOutput<'p>>>,
     /// Complete outputs, not yet synchronised.
     pub complete: Vec<(PathBuf, StagedFile)>,
+    /// Every file that a Sink has completed.
+    pub finals: Vec<FinalFile>,
     /// Bytes of a preview, by node.
     pub preview: Vec<(NodeId, Vec<u8>)>,
 }
@@ -100,12 +103,13 @@ impl Outputs<'_> {
             Some(OpenOutput::One(output)) => vec![output.finish(attempt)?],
             Some(OpenOutput::Split(split)) => split.finish(attempt)?,
         };
-        for (destination, target) in files {
+        for Complete { destination, target, records, bytes } in files {
             match target {
-                Some(Target::Staged(file)) => self.complete.push((destination, file)),
+                Some(Target::Staged(file)) => self.complete.push((destination.clone(), file)),
                 Some(Target::Memory(bytes)) => self.preview.push((node, bytes)),
                 None => {}
             }
+            self.finals.push(FinalFile { node, destination, records, bytes });
         }
         Ok(())
     }

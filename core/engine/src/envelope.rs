@@ -55,6 +55,8 @@ pub struct RunEnvelope {
     pub execution_id: Arc<str>,
     /// `$pipeline.batch_id`.
     pub batch_id: Arc<str>,
+    /// The pipeline document, as the user named it.
+    pub pipeline_path: Arc<str>,
     /// Start of the run, nanoseconds since 1970-01-01T00:00:00 UTC.
     pub start_time: i128,
     /// Worker threads, at least 1.

@@ -114,25 +114,22 @@ impl<'a> Puller<'a> {
             return Ok(None);
         };
         let evaluation = runtime.evaluation();
-        let batch = match &node.operator {
-            Operator::Transform(plan) => {
-                match transform(runtime, id, plan, &piece.batch, &evaluation, &mut piece.result) {
-                    Ok(batch) => Some(batch),
-                    Err(_) => {
-                        let (first, second) = halves(piece, runtime)?;
-                        let rest = self.rest.entry(id).or_default();
-                        rest.push_front(second);
-                        rest.push_front(first);
-                        return self.through(from);
-                    }
-                }
-            }
+        let mut part = BlockResult::new(&runtime.plan.nodes, Vec::new());
+        let passed = match &node.operator {
+            Operator::Transform(plan) => transform(runtime, id, plan, &piece.batch, &evaluation, &mut part).map(Some),
             Operator::Route(plan) => {
-                let mut ports = route(runtime, id, plan, &piece.batch, &evaluation, &mut piece.result);
-                ports[from.port].take()
+                route(runtime, id, plan, &piece.batch, &evaluation, &mut part).map(|mut ports| ports[from.port].take())
             }
             _ => return Err(RunError::internal("only Transforms and Routes are passed through")),
         };
+        let Ok(batch) = passed else {
+            let (first, second) = halves(piece, runtime)?;
+            let rest = self.rest.entry(id).or_default();
+            rest.push_front(second);
+            rest.push_front(first);
+            return self.through(from);
+        };
+        piece.result.absorb(part);
         piece.result.books.nodes[id].rows_in[0] += piece.batch.rows as u64;
         piece.batch = batch.unwrap_or_else(|| piece.batch.take(&[]));
         piece.result.sort();

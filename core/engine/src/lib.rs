@@ -21,6 +21,7 @@ mod outputs;
 mod run;
 mod runtime;
 mod sequencer;
+mod sidecar;
 mod split;
 mod unit;
 

@@ -42,6 +42,7 @@ pub(crate) struct Output {
     compression: Compression,
     /// Whether it begins with the names of its columns, if its format writes them.
     header: bool,
+    records: u64,
     /// The columns so far; none before the preamble was written.
     names: Option<Arc<[Arc<str>]>>,
     /// Which records were written with how many of them, for outputs whose columns can grow.
@@ -60,6 +61,7 @@ impl Output {
             factory: Arc::clone(&plan.writer),
             compression: plan.compression,
             header,
+            records: 0,
             names: None,
             runs: Vec::new(),
         };
@@ -86,6 +88,7 @@ impl Output {
             Some(known) if names.len() > known.len() => self.names = Some(Arc::clone(names)),
             Some(_) => {}
         }
+        self.records += encoded.ends.len() as u64;
         if self.factory.column_set() == ColumnSet::Union {
             self.note_run(encoded.ends.len() as u64, names.len());
         }
@@ -110,6 +113,7 @@ impl Output {
         if self.names.is_some() {
             self.writer.finish(&mut self.stream).map_err(failed)?;
         }
+        let bytes = self.stream.bytes;
         let target = self.stream.inner.finish().map_err(failed)?;
         Ok(Closed {
             destination: self.destination,
@@ -117,13 +121,15 @@ impl Output {
             factory: self.factory,
             compression: self.compression,
             header: self.header,
+            records: self.records,
+            bytes,
             columns: self.names.map_or(0, |names| names.len()),
             runs: self.runs,
         })
     }
 
     /// Closes the framing and gives the target back, completed where columns came late.
-    pub(crate) fn finish(self, attempt: &mut Attempt) -> Result<(PathBuf, Option<Target>), RunError> {
+    pub(crate) fn finish(self, attempt: &mut Attempt) -> Result<Complete, RunError> {
         let names = self.names.clone().unwrap_or_default();
         self.close()?.complete(&names, attempt)
     }
@@ -137,12 +143,18 @@ pub(crate) struct Closed {
     factory: Arc<dyn WriteFactory>,
     compression: Compression,
     header: bool,
+    records: u64,
+    bytes: u64,
     /// Columns of its preamble.
     columns: usize,
     runs: Vec<ColumnRun>,
 }
 
 impl Closed {
+    fn into_complete(self) -> Complete {
+        Complete { destination: self.destination, target: self.target, records: self.records, bytes: self.bytes }
+    }
+
     /// Makes a staged file durable and gives its handle back.
     pub(crate) fn settle(&mut self) -> Result<(), RunError> {
         if let Some(Target::Staged(file)) = &mut self.target {
@@ -153,19 +165,15 @@ impl Closed {
     }
 
     /// Fills the records up to the columns `names`, where they have fewer.
-    pub(crate) fn complete(
-        self,
-        names: &[Arc<str>],
-        attempt: &mut Attempt,
-    ) -> Result<(PathBuf, Option<Target>), RunError> {
+    pub(crate) fn complete(self, names: &[Arc<str>], attempt: &mut Attempt) -> Result<Complete, RunError> {
         let failed = |error| write_failed(&self.destination, error);
         let is_complete = self.columns == names.len() && self.runs.iter().all(|run| run.columns == names.len());
         if is_complete || self.runs.is_empty() || self.factory.column_set() == ColumnSet::EachRecord {
-            return Ok((self.destination, self.target));
+            return Ok(self.into_complete());
         }
-        let target = match self.target {
+        let target = match &self.target {
             Some(Target::Memory(bytes)) => {
-                let mut written: &[u8] = &bytes;
+                let mut written: &[u8] = bytes;
                 let mut complete = Vec::new();
                 self.factory.complete(&mut written, &self.runs, names, self.header, &mut complete).map_err(failed)?;
                 Target::Memory(complete)
@@ -179,8 +187,18 @@ impl Closed {
                 out.finish().map_err(failed)?
             }
         };
-        Ok((self.destination, Some(target)))
+        Ok(Complete { target: Some(target), ..self.into_complete() })
     }
+}
+
+/// A file of a Sink that is complete.
+pub(crate) struct Complete {
+    pub destination: PathBuf,
+    /// None once a staged file was made durable and its handle given back.
+    pub target: Option<Target>,
+    pub records: u64,
+    /// Bytes before compression.
+    pub bytes: u64,
 }
 
 /// Counts the bytes that pass.

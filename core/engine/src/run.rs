@@ -23,7 +23,7 @@ use crate::operators::transform::log;
 use crate::outputs::sync_all;
 use crate::runtime::{InputPaths, Letters, Runtime};
 use crate::unit::{Part, parts, run_interleave, run_source};
-use crate::{Books, RunEnvelope, RunError};
+use crate::{Books, RunEnvelope, RunError, sidecar};
 
 /// What a completed run did.
 #[derive(Debug)]
@@ -103,6 +103,7 @@ pub fn run(plan: &CompiledPlan, mut envelope: RunEnvelope) -> Result<RunReport, 
 }
 
 fn publish(runtime: &Runtime<'_>, mut applier: Applier<'_>) -> Result<RunReport, RunError> {
+    sidecar::write_all(runtime, &mut applier)?;
     let sync = sync_all(&mut applier.outputs.complete)?;
     if !runtime.cancel.begin_publishing() {
         return Err(RunError::Cancelled);
@@ -164,7 +165,7 @@ fn applier<'p>(
         plan,
         attempt,
         destinations,
-        outputs: Outputs { open, complete: Vec::new(), preview: Vec::new() },
+        outputs: Outputs { open, complete: Vec::new(), finals: Vec::new(), preview: Vec::new() },
         letters,
         letter_file_of,
         ids: envelope.ids,

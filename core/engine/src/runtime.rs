@@ -32,6 +32,8 @@ pub(crate) struct Runtime<'p> {
     pub live: Vec<Vec<bool>>,
     pub letters: Option<Letters>,
     pub strategy: Strategy,
+    /// The pipeline document, as the user named it.
+    pub pipeline_path: Arc<str>,
     pub context: RunContext,
     pub clock: Arc<dyn Clock>,
     pub progress: Arc<Progress>,
@@ -80,6 +82,7 @@ impl<'p> Runtime<'p> {
             live: live_columns(plan, letters.is_some()),
             letters,
             strategy: plan.failures.strategy,
+            pipeline_path: Arc::clone(&envelope.pipeline_path),
             context: RunContext {
                 pipeline_name: Arc::clone(&plan.name),
                 execution_id: Arc::clone(&envelope.execution_id),

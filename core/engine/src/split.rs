@@ -13,7 +13,7 @@ use crate::RunError;
 use crate::block::{Keys, SinkBytes};
 use crate::destinations::{Destinations, SourceFileAt};
 use crate::error::exit;
-use crate::outputs::{Closed, Output, Target};
+use crate::outputs::{Closed, Complete, Output};
 
 /// The files of a Sink that is split.
 pub(crate) struct Split<'p> {
@@ -137,7 +137,7 @@ impl<'p> Split<'p> {
     }
 
     /// Closes the last file and completes the columns of all.
-    pub(crate) fn finish(self, attempt: &mut Attempt) -> Result<Vec<(PathBuf, Option<Target>)>, RunError> {
+    pub(crate) fn finish(self, attempt: &mut Attempt) -> Result<Vec<Complete>, RunError> {
         let mut files = self.full;
         files.push(self.current.close()?);
         files.into_iter().map(|file| file.complete(&self.names, attempt)).collect()

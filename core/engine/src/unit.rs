@@ -324,7 +324,7 @@ impl<'u, 'p> Unit<'u, 'p> {
             Operator::Transform(plan) => {
                 flow.put(id, vec![Some(transform(runtime, id, plan, &batch, evaluation, part)?)]);
             }
-            Operator::Route(plan) => flow.put(id, route(runtime, id, plan, &batch, evaluation, part)),
+            Operator::Route(plan) => flow.put(id, route(runtime, id, plan, &batch, evaluation, part)?),
             Operator::Merge(plan) => {
                 let merged = merge(runtime, id, plan, position, batch);
                 part.books.nodes[id].rows_out[0] += merged.rows as u64;

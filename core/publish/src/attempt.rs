@@ -20,6 +20,8 @@ pub enum ArtifactKind {
     Output,
     /// A dead-letter file.
     DeadLetters,
+    /// A sidecar of an output.
+    Sidecar,
 }
 
 /// What happens when the final exists.

@@ -121,9 +121,6 @@ pub(crate) fn read<'a>(
     let named = format.map(|format| format.descriptor().name).zip(writes);
     let split = segments::read(name, &fields, named, faults);
     let write_meta = fields.bool("write_meta").unwrap_or(false);
-    if let Some(entry) = fields.entry("write_meta").filter(|_| write_meta) {
-        decode::unavailable("`write_meta`", "a sink's `config`", entry.key_span, faults);
-    }
     let parts = (|| {
         Some(SinkParts {
             label: Arc::clone(fields.text("name")?),

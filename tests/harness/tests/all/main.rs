@@ -4,5 +4,6 @@ mod cases;
 mod codes;
 mod kills;
 mod outputs;
+mod random;
 mod storage;
 mod tutorial;

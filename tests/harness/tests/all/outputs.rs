@@ -328,3 +328,35 @@ fn dia_6_a_failing_expression_is_shown_as_authored_and_without_a_snippet_where_l
         assert_eq!(outcome.stderr.contains("fails here"), snippet, "{}", outcome.stderr);
     }
 }
+
+#[test]
+fn operations_15_4_a_sidecar_stands_beside_each_final() {
+    let scratch = scratch("path: out.csv, write_meta: true, split: { max_records: 1 }");
+    let outcome = clinker(scratch.path(), &["run", "pipeline.yaml", "--batch-id", "night-7"]);
+    assert_eq!(outcome.exit, 0, "{}", outcome.stderr);
+    let files: Vec<String> = scratch.files().into_iter().filter(|name| name.starts_with("out")).collect();
+    assert_eq!(files, ["out_0001.csv", "out_0001.csv.meta.json", "out_0002.csv", "out_0002.csv.meta.json"]);
+    assert_eq!(scratch.read("out_0002.csv").as_deref(), Some("id,town\n2,Kiruna\n"));
+    let sidecar = scratch.read("out_0002.csv.meta.json").expect("published");
+    for member in [
+        "{\n  \"pipeline_path\": \"pipeline.yaml\",\n",
+        "\"run_started_at\": \"2031-01-27T12:00:00.000Z\"",
+        "\"batch_id\": \"night-7\"",
+        "\"output_name\": \"out\"",
+        "\"record_count\": 1",
+        "\"bytes_written\": 17\n}\n",
+    ] {
+        assert!(sidecar.contains(member), "{member}: {sidecar}");
+    }
+}
+
+#[test]
+fn nodes_11_4_a_group_is_not_torn_apart_and_its_size_is_mentioned_once() {
+    let scratch = scratch("path: out.csv, split: { max_records: 1, group_key: town }");
+    scratch.write("in.csv", "id,town\n1,a\n2,a\n3,a\n4,b\n5,c\n");
+    let outcome = clinker(scratch.path(), &["run", "pipeline.yaml"]);
+    assert_eq!(outcome.exit, 0, "{}", outcome.stderr);
+    assert_eq!(outcome.stderr.matches("larger than the threshold").count(), 1, "{}", outcome.stderr);
+    let parts = ["out_0001.csv", "out_0002.csv", "out_0003.csv"].map(|name| scratch.read(name).expect("published"));
+    assert_eq!(parts, ["id,town\n1,a\n2,a\n3,a\n", "id,town\n4,b\n", "id,town\n5,c\n"]);
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clinker_cxl::{RunContext, Verdict};
+use clinker_cxl::{RunContext, TooLarge, Verdict};
 use clinker_diagnostics::Span;
 use clinker_plan::{NodeId, RoutePlan};
 use clinker_record::{Batch, Category, Failure};
@@ -23,6 +23,9 @@ enum State {
 }
 
 /// Sends the rows of a batch to the ports of a Route; a port that gets no row has no batch.
+///
+/// # Errors
+/// The failures of conditions report more than a batch may hold: the batch has to come in pieces.
 pub(crate) fn route(
     runtime: &Runtime<'_>,
     node: NodeId,
@@ -30,7 +33,7 @@ pub(crate) fn route(
     batch: &Batch,
     evaluation: &RunContext,
     out: &mut BlockResult,
-) -> Vec<Option<Batch>> {
+) -> Result<Vec<Option<Batch>>, TooLarge> {
     let mut states: Vec<State> = (0..batch.rows).map(|_| State::Open).collect();
     let mut ports: Vec<Vec<u32>> = vec![Vec::new(); plan.branches.len() + 1];
     let mut failures: Vec<(Failure, usize, Span)> = Vec::new();
@@ -39,7 +42,7 @@ pub(crate) fn route(
         if !states.iter().any(asked) {
             break;
         }
-        let verdicts = condition.evaluate_condition(batch, evaluation);
+        let verdicts = condition.evaluate_condition(batch, evaluation, runtime.batch_budget)?;
         for (row, state) in states.iter_mut().enumerate().filter(|(_, state)| asked(state)) {
             // What is not asked cannot fail: verdicts on other rows are not looked at.
             match verdicts.verdict(row as u32) {
@@ -75,7 +78,7 @@ pub(crate) fn route(
     let book = &mut out.books.nodes[node];
     book.rows_out = ports.iter().map(|rows| rows.len() as u64).collect();
     book.copied = copies(&ports, &states);
-    ports.iter().map(|rows| branch(runtime, node, batch, rows)).collect()
+    Ok(ports.iter().map(|rows| branch(runtime, node, batch, rows)).collect())
 }
 
 /// Rows without a branch go to the default; failed rows leave the branches they were already sent to.

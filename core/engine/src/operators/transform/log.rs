@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use clinker_cxl::{LogEvent, RunContext, Verdict};
+use clinker_cxl::{LogEvent, RunContext, TooLarge, Verdict};
 use clinker_plan::{LogPlan, LogWhen, NodeId, TransformPlan};
 use clinker_record::text::{self, CellWriter};
 use clinker_record::{Batch, Failure};
@@ -29,19 +29,20 @@ pub(super) fn per_record(
     batch: &Batch,
     evaluation: &RunContext,
     out: &mut BlockResult,
-) {
+) -> Result<(), TooLarge> {
     let considered = |log: &LogPlan| log.when == LogWhen::PerRecord && runtime.subscriber.wants(log.level);
     if batch.rows == 0 || !plan.log.iter().any(considered) {
-        return;
+        return Ok(());
     }
     let holds = |log: &LogPlan| {
-        let condition = log.condition.as_ref().filter(|_| considered(log))?;
-        let verdicts = condition.evaluate_condition(batch, evaluation);
+        let Some(condition) = log.condition.as_ref().filter(|_| considered(log)) else { return Ok(None) };
+        let verdicts = condition.evaluate_condition(batch, evaluation, runtime.batch_budget)?;
         // A condition that fails drops its event and nothing else.
-        Some((0..batch.rows as u32).map(|row| verdicts.verdict(row) == Verdict::True).collect())
+        Ok(Some((0..batch.rows as u32).map(|row| verdicts.verdict(row) == Verdict::True).collect()))
     };
-    let holds = plan.log.iter().map(holds).collect();
+    let holds = plan.log.iter().map(holds).collect::<Result<_, _>>()?;
     out.logs.push(PendingLog { node, batch: batch.clone(), holds });
+    Ok(())
 }
 
 /// What the program itself logged.

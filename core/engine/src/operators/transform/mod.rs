@@ -29,7 +29,7 @@ pub(crate) fn transform(
 ) -> Result<Batch, TooLarge> {
     let outcome = plan.program.evaluate_within(batch, evaluation, runtime.batch_budget)?;
     log::of_program(runtime, node, batch, &outcome.events, out);
-    log::per_record(runtime, node, plan, batch, evaluation, out);
+    log::per_record(runtime, node, plan, batch, evaluation, out)?;
     log::on_error(runtime, node, plan, batch, &outcome.failures, out);
     out.books.nodes[node].filtered += outcome.filtered;
     let stop_as = StopAs { exit: exit::DATA, code: None, always: false };
@@ -39,7 +39,7 @@ pub(crate) fn transform(
     let result = if plan.validations.is_empty() {
         result
     } else {
-        validate::validate(runtime, node, plan, batch, outcome.kept.as_deref(), result, evaluation, out)
+        validate::validate(runtime, node, plan, batch, outcome.kept.as_deref(), result, evaluation, out)?
     };
     out.books.nodes[node].rows_out[0] += result.rows as u64;
     Ok(result)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clinker_cxl::{RunContext, Verdict};
+use clinker_cxl::{RunContext, TooLarge, Verdict};
 use clinker_diagnostics::{Quote, Span};
 use clinker_events::Level;
 use clinker_plan::{Check, NodeId, TransformPlan, Validation};
@@ -51,21 +51,21 @@ pub(super) fn validate(
     output: Batch,
     evaluation: &RunContext,
     out: &mut BlockResult,
-) -> Batch {
+) -> Result<Batch, TooLarge> {
     let mut failed: Vec<Option<Rejected<'_>>> = vec![None; output.rows];
     for validation in &plan.validations {
-        check(runtime, node, validation, kept, &output, evaluation, &mut failed, out);
+        check(runtime, node, validation, kept, &output, evaluation, &mut failed, out)?;
     }
     let rejected: Vec<&Rejected<'_>> = failed.iter().flatten().collect();
     let failures: Vec<Failure> = rejected.iter().map(|rejected| rejected.failure.clone()).collect();
     if failures.is_empty() {
-        return output;
+        return Ok(output);
     }
     let stop_as = StopAs { exit: exit::DATA, code: None, always: false };
     super::log::on_error(runtime, node, plan, input, &failures, out);
     fail_evaluations(runtime, node, input, &failures, &|at| rejected[at].quote(), &stop_as, out);
     let passing: Vec<u32> = (0..output.rows as u32).filter(|row| failed[*row as usize].is_none()).collect();
-    output.take(&passing)
+    Ok(output.take(&passing))
 }
 
 #[expect(clippy::too_many_arguments, reason = "one check, its batch and where its findings go")]
@@ -78,13 +78,13 @@ fn check<'p>(
     evaluation: &RunContext,
     failed: &mut [Option<Rejected<'p>>],
     out: &mut BlockResult,
-) {
+) -> Result<(), TooLarge> {
     let verdicts = match &validation.check {
         Check::NotEmpty => None,
         Check::Expression(expression) => {
-            let verdicts = expression.evaluate_condition(output, evaluation);
+            let verdicts = expression.evaluate_condition(output, evaluation, runtime.batch_budget)?;
             if verdicts.all_true() {
-                return;
+                return Ok(());
             }
             Some(verdicts)
         }
@@ -129,6 +129,7 @@ fn check<'p>(
         };
         failed[row] = Some(Rejected { failure, check: &validation.check, broken });
     }
+    Ok(())
 }
 
 /// Not null, not empty text, not an empty array.

@@ -1,0 +1,200 @@
+//! Plans at random against a plain model: rows, their order and every dead letter, in all weathers.
+//!
+//! `RANDOM_PLANS=5000` runs more of them, `RANDOM_SEED=17` only that one, showing its document.
+
+mod expr;
+mod generate;
+mod model;
+mod plan;
+mod rng;
+
+use clinker_harness::weather::{self, Weather};
+use clinker_harness::{Command, Outcome as Found, Scratch};
+
+use self::expr::{Cell, json_string};
+use self::model::{Dead, Outcome, Record, Rejects};
+use self::plan::{Node, Op, Plan, flat};
+
+const PLANS: u64 = 200;
+
+#[test]
+fn eng_189_random_plans_give_what_the_model_says_in_all_weathers() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let (seeds, shown) = match number("RANDOM_SEED") {
+        Some(seed) => (seed..seed + 1, true),
+        None => (0..number("RANDOM_PLANS").unwrap_or(PLANS), false),
+    };
+    let mut wrong = Vec::new();
+    for seed in seeds {
+        let plan = generate::plan(seed);
+        let expected = model::run(&plan);
+        for weather in weather::ALL {
+            if let Err(difference) = check(&plan, &expected, weather) {
+                let document = if shown { plan.document() } else { String::new() };
+                wrong.push(format!("seed {seed} in {weather:?}: {difference}\n{document}"));
+                break;
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} plan(s) differ\n\n{}", wrong.len(), wrong.join("\n\n"));
+}
+
+fn check(plan: &Plan, expected: &Outcome, weather: Weather) -> Result<(), String> {
+    let scratch = Scratch::new();
+    scratch.write("pipeline.yaml", weather.document(&plan.document()));
+    let inputs = plan.inputs();
+    for (name, bytes) in &inputs {
+        scratch.write(name, bytes);
+    }
+    let mut args = vec!["run", "pipeline.yaml"];
+    args.extend(weather.flags());
+    let mut command = Command::new(scratch.path(), &args);
+    weather.apply(&mut command);
+    let found = command.run();
+    if found.exit != expected.exit {
+        return Err(format!("exit {} instead of {}\n{}", found.exit, expected.exit, found.stderr));
+    }
+    let mut files = scratch.files();
+    files.retain(|name| name != "pipeline.yaml" && !inputs.iter().any(|(input, _)| input == name));
+    if !matches!(expected.exit, 0 | 2) {
+        return stopped(expected, &found, &files);
+    }
+    let mut wanted: Vec<String> = expected.rejects.keys().cloned().collect();
+    for node in &plan.nodes {
+        let Op::Sink { json, .. } = node.op else { continue };
+        let name = format!("{}.{}", node.name, if json { "ndjson" } else { "csv" });
+        let records = expected.written.get(&node.name).map_or(&[][..], Vec::as_slice);
+        let text = if json { json_output(node, records) } else { flat_output(node, records) };
+        let written = scratch.read(&name).unwrap_or_default();
+        if written != text {
+            return Err(format!("{name}\n--- expected\n{text}\n--- found\n{written}"));
+        }
+        wanted.push(name);
+    }
+    wanted.sort();
+    if files != wanted {
+        return Err(format!("files {files:?} instead of {wanted:?}"));
+    }
+    for (name, rejects) in &expected.rejects {
+        same_rejects(rejects, &scratch.read(name).unwrap_or_default()).map_err(|text| format!("{name}: {text}"))?;
+    }
+    Ok(())
+}
+
+/// A run that stops publishes nothing and names the row.
+fn stopped(expected: &Outcome, found: &Found, files: &[String]) -> Result<(), String> {
+    if !files.is_empty() {
+        return Err(format!("a run that stops publishes {files:?}"));
+    }
+    let Some(Dead { file, row, category, stage, .. }) = &expected.stopped_by else { return Ok(()) };
+    let text = found.stderr.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+    let named = match (stage.as_str(), *category) {
+        ("source", "structural_validation") => format!("file {file}, line "),
+        ("source", _) => format!("file=\"{file}\" row={row} "),
+        _ => format!("(file {file}, row {row}"),
+    };
+    if text.contains(&named) { Ok(()) } else { Err(format!("`{named}` is not named: {text}")) }
+}
+
+/// Names and values as a Sink has them, a name with an undeclared field behind it only where it writes such.
+fn projected(node: &Node, record: &Record) -> Vec<(String, Cell)> {
+    let Op::Sink { unmapped, exclude, .. } = &node.op else { panic!("{} is no sink", node.name) };
+    let listed = |name: &String| *unmapped || node.emitted.as_ref().is_none_or(|emitted| emitted.contains(name));
+    let mut fields: Vec<(String, Cell)> = record.cells.iter().filter(|(name, _)| listed(name)).cloned().collect();
+    let extra =
+        record.extra.iter().filter(|(name, _)| *unmapped && record.cells.iter().all(|(known, _)| known != name));
+    fields.extend(extra.cloned());
+    fields.retain(|(name, _)| !exclude.contains(name));
+    fields
+}
+
+fn json_output(node: &Node, records: &[Record]) -> String {
+    let Op::Sink { nulls, .. } = &node.op else { panic!("{} is no sink", node.name) };
+    let object = |record: &Record| {
+        let mut fields = projected(node, record);
+        fields.retain(|(_, cell)| *nulls || *cell != Cell::Null);
+        let members: Vec<String> =
+            fields.iter().map(|(name, cell)| format!("{}:{}", json_string(name), cell.json())).collect();
+        format!("{{{}}}\n", members.join(","))
+    };
+    records.iter().map(object).collect()
+}
+
+fn flat_output(node: &Node, records: &[Record]) -> String {
+    let Op::Sink { unmapped, exclude, .. } = &node.op else { panic!("{} is no sink", node.name) };
+    let fixed = !(node.widens && *unmapped);
+    let mut columns: Vec<String> = Vec::new();
+    if fixed {
+        let known = node.columns.iter().map(|column| &column.name);
+        let emitted = |name: &&String| *unmapped || node.emitted.as_ref().is_none_or(|emitted| emitted.contains(name));
+        columns.extend(known.filter(emitted).filter(|name| !exclude.contains(name)).cloned());
+    }
+    for record in records {
+        for (name, _) in projected(node, record) {
+            if !columns.contains(&name) {
+                columns.push(name);
+            }
+        }
+    }
+    if columns.is_empty() {
+        return String::new();
+    }
+    let line = |cells: Vec<String>| match cells.as_slice() {
+        [only] if only.is_empty() => "\"\"\n".to_owned(),
+        cells => cells.iter().map(|cell| flat(cell)).collect::<Vec<_>>().join(",") + "\n",
+    };
+    let mut text = line(columns.clone());
+    for record in records {
+        let fields = projected(node, record);
+        let cell = |name: &String| {
+            fields.iter().find(|(known, _)| known == name).map_or(String::new(), |(_, cell)| cell.text())
+        };
+        text.push_str(&line(columns.iter().map(cell).collect()));
+    }
+    text
+}
+
+const META: [&str; 13] = [
+    "_cxl_dlq_id",
+    "_cxl_dlq_trigger_id",
+    "_cxl_dlq_timestamp",
+    "_cxl_dlq_source_file",
+    "_cxl_dlq_source_name",
+    "_cxl_dlq_source_row",
+    "_cxl_dlq_triggering_field",
+    "_cxl_dlq_triggering_value",
+    "_cxl_dlq_error_category",
+    "_cxl_dlq_error_detail",
+    "_cxl_dlq_stage",
+    "_cxl_dlq_route",
+    "_cxl_dlq_trigger",
+];
+
+fn same_rejects(expected: &Rejects, text: &str) -> Result<(), String> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header: Vec<String> = reader.headers().map_err(|error| error.to_string())?.iter().map(str::to_owned).collect();
+    let wanted: Vec<String> = META.iter().map(|name| (*name).to_owned()).chain(expected.columns.clone()).collect();
+    if header != wanted {
+        return Err(format!("columns {header:?} instead of {wanted:?}"));
+    }
+    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+    for (at, dead) in expected.rows.iter().enumerate() {
+        let Some(row) = rows.get(at) else { return Err(format!("row {at} is missing: {dead:?}\n{text}")) };
+        let found: Vec<&str> = (0..header.len()).filter(|at| ![0, 1, 2, 9].contains(at)).map(|at| &row[at]).collect();
+        let number = dead.row.to_string();
+        let mut cells: Vec<&str> =
+            vec![&dead.file, &dead.source, &number, &dead.field, &dead.value, dead.category, &dead.stage, &dead.route];
+        cells.push("true");
+        for name in &expected.columns {
+            let cell = dead.cells.iter().find(|(known, _)| known == name).map_or("", |(_, cell)| cell.as_str());
+            cells.push(if name == "_cxl_dlq_source_record" { &dead.raw } else { cell });
+        }
+        if row[0] != row[1] {
+            return Err(format!("row {at} is its own trigger: {row:?}"));
+        }
+        if found != cells {
+            return Err(format!("row {at}\n--- expected\n{cells:?}\n--- found\n{found:?}\n{text}"));
+        }
+    }
+    if rows.len() == expected.rows.len() { Ok(()) } else { Err(format!("{} rows\n{text}", rows.len())) }
+}
