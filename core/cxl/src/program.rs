@@ -163,17 +163,19 @@ impl Expression {
         self.columns.iter().copied()
     }
 
-    /// Evaluates a condition over all rows of a batch.
-    pub fn evaluate_condition(&self, batch: &Batch, run: &RunContext) -> Verdicts {
-        match run_condition(&self.node, batch, run, &budget_of(batch, DEFAULT_BUDGET)) {
+    /// Evaluates a condition over all rows of a batch. What is built on the way is kept below `budget` bytes; the batch
+    /// is too large only when what the errors report is not. A single row always has a verdict.
+    pub fn evaluate_condition(&self, batch: &Batch, run: &RunContext, budget: usize) -> Result<Verdicts, TooLarge> {
+        let verdicts = match run_condition(&self.node, batch, run, &budget_of(batch, budget)) {
             Ok(verdicts) => verdicts,
-            // Verdicts are small, whatever was built on the way to them.
             Err(TooLarge) => {
                 let (first, second) = halves(batch.rows);
-                let before = self.evaluate_condition(&batch.take(&first), run);
-                before.followed_by(self.evaluate_condition(&batch.take(&second), run))
+                let before = self.evaluate_condition(&batch.take(&first), run, budget)?;
+                before.followed_by(self.evaluate_condition(&batch.take(&second), run, budget)?)
             }
-        }
+        };
+        let reported: usize = verdicts.errors.iter().map(|(_, error)| error.bytes()).sum();
+        if batch.rows > 1 && reported > budget { Err(TooLarge) } else { Ok(verdicts) }
     }
 
     /// Evaluates the expression over all rows of a batch, whatever memory its values take; rows with an error are null.

@@ -103,9 +103,18 @@ fn cxl_20_a_condition_is_split_by_itself() {
     // 12 rows that build 8 MB each.
     let condition =
         condition("s.repeat(800000).length() > 0 and s.left(9).to_int() % 4 != 1 and 1 / s.left(9).to_int() >= 0");
-    let verdicts = condition.evaluate_condition(&rows(12), &run());
+    let verdicts = condition.evaluate_condition(&rows(12), &run(), 20_000_000).expect("its errors are small");
     let holds: Vec<bool> = (0..12).map(|row| verdicts.verdict(row) == crate::Verdict::True).collect();
     let expected: Vec<bool> = (0..12).map(|row| row % 4 != 1 && row != 0).collect();
     assert_eq!(holds, expected);
     assert_eq!(verdicts.errors.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [0]);
+}
+
+#[test]
+fn cxl_20_a_condition_whose_errors_report_too_much_is_too_large() {
+    let condition = condition("s.repeat(100).to_int() > 1");
+    assert_eq!(condition.evaluate_condition(&rows(100), &run(), 10_000).err(), Some(TooLarge));
+    let verdicts = condition.evaluate_condition(&rows(4), &run(), 10_000).expect("it reports 8,200 bytes");
+    assert_eq!(verdicts.errors.len(), 4);
+    assert!(condition.evaluate_condition(&rows(1), &run(), 0).is_ok(), "a row always has a verdict");
 }

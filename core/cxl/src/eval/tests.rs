@@ -342,7 +342,7 @@ fn cxl_17_conditions_tell_true_false_null_and_error() {
     let (batch, columns) = table(&[("a", Kind::Int, &values)]);
     let scope = Scope { columns: &columns, ..Scope::default() };
     let (condition, _) = compile_expression("100 / a > 10", &scope, Want::Condition);
-    let verdicts = condition.unwrap().evaluate_condition(&batch, &run());
+    let verdicts = condition.unwrap().evaluate_condition(&batch, &run(), usize::MAX).expect("the budget is infinite");
     assert_eq!(verdicts.verdict(0), Verdict::True);
     assert_eq!(verdicts.verdict(1), Verdict::False);
     assert_eq!(verdicts.verdict(2), Verdict::Null);

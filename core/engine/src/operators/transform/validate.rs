@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clinker_cxl::{RunContext, TooLarge, Verdict};
+use clinker_cxl::{RunContext, TooLarge, Verdict, Verdicts};
 use clinker_diagnostics::{Quote, Span};
 use clinker_events::Level;
 use clinker_plan::{Check, NodeId, TransformPlan, Validation};
@@ -94,15 +94,7 @@ fn check<'p>(
         if failed[row].is_some() {
             continue;
         }
-        let finding = match (&verdicts, &validation.field) {
-            (Some(verdicts), _) => match verdicts.verdict(row as u32) {
-                Verdict::True => Finding::Passed,
-                Verdict::False | Verdict::Null => Finding::Failed,
-                Verdict::Error(error) => Finding::Broken(error.to_string(), error.span),
-            },
-            (None, Some((_, column))) if is_filled(&output.columns[*column], row) => Finding::Passed,
-            (None, _) => Finding::Failed,
-        };
+        let finding = finding(validation, verdicts.as_ref(), output, row);
         let (detail, broken) = match finding {
             Finding::Passed => continue,
             Finding::Failed if validation.warn => {
@@ -130,6 +122,19 @@ fn check<'p>(
         failed[row] = Some(Rejected { failure, check: &validation.check, broken });
     }
     Ok(())
+}
+
+/// What a check says about a row.
+fn finding(validation: &Validation, verdicts: Option<&Verdicts>, output: &Batch, row: usize) -> Finding {
+    match (verdicts, &validation.field) {
+        (Some(verdicts), _) => match verdicts.verdict(row as u32) {
+            Verdict::True => Finding::Passed,
+            Verdict::False | Verdict::Null => Finding::Failed,
+            Verdict::Error(error) => Finding::Broken(error.to_string(), error.span),
+        },
+        (None, Some((_, column))) if is_filled(&output.columns[*column], row) => Finding::Passed,
+        (None, _) => Finding::Failed,
+    }
 }
 
 /// Not null, not empty text, not an empty array.
