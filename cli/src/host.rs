@@ -53,6 +53,9 @@ impl Write for Stream {
     }
 }
 
+/// Values of environment variables by name.
+pub type Environment = dyn Fn(&str) -> Option<String> + Send + Sync;
+
 /// What a command takes from its surroundings.
 pub struct Host {
     /// Requested results.
@@ -60,7 +63,7 @@ pub struct Host {
     /// Everything else.
     pub stderr: Stream,
     /// Environment variables.
-    pub env: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    pub env: Arc<Environment>,
     /// Relative paths of the command line resolve against it.
     pub current_dir: PathBuf,
     /// The wall clock.

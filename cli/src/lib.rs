@@ -9,7 +9,7 @@ mod flags;
 mod host;
 mod ui;
 
-pub use host::{Host, Stream};
+pub use host::{Environment, Host, Stream};
 
 // The library brings the same formats as the binary.
 use clinker_csv as _;

@@ -38,14 +38,26 @@ pub fn run(flags: &RunFlags, host: &Host) -> u8 {
         });
         return exit::SUCCESS;
     }
+    execute(&plan, threads, flags, host, &console, start_time)
+}
+
+/// A dry run, a preview or the run itself.
+fn execute(
+    plan: &CompiledPlan,
+    threads: usize,
+    flags: &RunFlags,
+    host: &Host,
+    console: &Console,
+    start_time: i128,
+) -> u8 {
     let mut ids = (host.ids)();
     let (execution_id, batch_id) = (ids.next(start_time).to_string(), ids.next(start_time).to_string());
     let batch_id = flags.batch_id.clone().unwrap_or(batch_id);
     if flags.dry_run && flags.dry_run_n.is_none() {
-        host.stdout.write(&clinker_plan::resolved_outputs(&plan, start_time, &execution_id, &batch_id));
+        host.stdout.write(&clinker_plan::resolved_outputs(plan, start_time, &execution_id, &batch_id));
         return exit::SUCCESS;
     }
-    let preview = match preview(flags, host, &console) {
+    let preview = match preview(flags, host, console) {
         Ok(preview) => preview,
         Err(code) => return code,
     };
@@ -68,13 +80,13 @@ pub fn run(flags: &RunFlags, host: &Host) -> u8 {
         resident: (host.resident)(),
         preview,
     };
-    let bar = (host.stderr.is_terminal() && !flags.quiet).then(|| ProgressBar::start(&console, progress));
-    let outcome = clinker_engine::run(&plan, envelope);
+    let bar = (host.stderr.is_terminal() && !flags.quiet).then(|| ProgressBar::start(console, progress));
+    let outcome = clinker_engine::run(plan, envelope);
     drop(bar);
     if let Ok(report) = &outcome {
         (host.observe)(report);
     }
-    conclude(outcome, is_preview, &console)
+    conclude(outcome, is_preview, console)
 }
 
 fn conclude(outcome: Result<RunReport, RunError>, is_preview: bool, console: &Console) -> u8 {

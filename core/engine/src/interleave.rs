@@ -322,21 +322,23 @@ impl Mix {
         self.result.turns = (0..).zip(turns.iter().copied()).collect();
     }
 
+    /// The rows of the mix of a column that `of` gives for each batch.
+    fn gather(&self, of: impl Fn(&Batch) -> Column) -> Column {
+        let columns: Vec<Column> = self.batches.iter().map(of).collect();
+        Column::gather(&columns.iter().collect::<Vec<_>>(), &self.rows)
+    }
+
     fn into_piece(mut self, runtime: &Runtime<'_>, id: NodeId) -> Piece {
         let schema = Arc::clone(&runtime.plan.nodes[id].schema);
-        let gather = |column: &dyn Fn(&Batch) -> Column| {
-            let columns: Vec<Column> = self.batches.iter().map(column).collect();
-            Column::gather(&columns.iter().collect::<Vec<_>>(), &self.rows)
-        };
-        let columns = (0..schema.columns.len()).map(|at| gather(&|batch| batch.columns[at].clone())).collect();
-        let widened = self.undeclared(&gather);
-        let batch = Batch { schema, columns, rows: self.rows.len(), origin: self.origin(), widened };
+        let columns = (0..schema.columns.len()).map(|at| self.gather(|batch| batch.columns[at].clone())).collect();
+        let (widened, origin) = (self.undeclared(), self.origin());
+        let batch = Batch { schema, columns, rows: self.rows.len(), origin, widened };
         self.result.sort();
         Piece { batch, result: self.result }
     }
 
     /// The undeclared fields of all inputs, by name.
-    fn undeclared(&self, gather: &dyn Fn(&dyn Fn(&Batch) -> Column) -> Column) -> Undeclared {
+    fn undeclared(&self) -> Undeclared {
         let mut names: Vec<Arc<str>> = Vec::new();
         // For each batch the common position of each of its fields.
         let mut positions: Vec<Vec<u32>> = Vec::new();
@@ -355,7 +357,7 @@ impl Mix {
                 Some(field) => field.column.clone(),
                 None => Column::Null(batch.rows),
             };
-            Widened { name: Arc::clone(name), column: gather(&of) }
+            Widened { name: Arc::clone(name), column: self.gather(of) }
         };
         let shape = |(batch, row): &(usize, usize)| {
             let own = self.batches[*batch].widened.of_row(*row);

@@ -234,8 +234,9 @@ fn source_order(plan: &CompiledPlan) -> Vec<NodeId> {
     for id in 0..plan.nodes.len() {
         if matches!(plan.nodes[id].operator, Operator::Source(_)) && !order.contains(&id) {
             // The lowest Merge that this Source reaches decides for all Sources above it.
-            let merges = (id..plan.nodes.len()).filter(|node| matches!(plan.nodes[*node].operator, Operator::Merge(_)));
-            let last = merges.filter(|merge| sources_above(plan, *merge).contains(&id)).next_back();
+            let is_merge = |node: &NodeId| matches!(plan.nodes[*node].operator, Operator::Merge(_));
+            let mut merges = (id..plan.nodes.len()).filter(is_merge);
+            let last = merges.rfind(|merge| sources_above(plan, *merge).contains(&id));
             in_declared_order(plan, last.unwrap_or(id), &mut order);
         }
     }
