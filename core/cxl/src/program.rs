@@ -52,9 +52,6 @@ pub fn compile_expression(text: &str, scope: &Scope<'_>, want: Want) -> (Option<
     (expression, diagnostics)
 }
 
-/// Bytes that one evaluation builds at most when the host has no better number.
-pub const DEFAULT_BUDGET: usize = 64 << 20;
-
 /// One row has limits of its own.
 fn budget_of(batch: &Batch, bytes: usize) -> Budget {
     Budget::new(if batch.rows > 1 { bytes } else { usize::MAX })
@@ -115,7 +112,8 @@ impl Program {
     }
 
     /// Evaluates the program over all rows of a batch, whatever memory its values take.
-    pub fn evaluate(&self, batch: &Batch, run: &RunContext) -> Outcome {
+    #[cfg(test)]
+    pub(crate) fn evaluate(&self, batch: &Batch, run: &RunContext) -> Outcome {
         run_program(&self.body, batch, run, &Budget::new(usize::MAX)).expect("the budget is infinite")
     }
 
@@ -178,12 +176,8 @@ impl Expression {
         if batch.rows > 1 && reported > budget { Err(TooLarge) } else { Ok(verdicts) }
     }
 
-    /// Evaluates the expression over all rows of a batch, whatever memory its values take; rows with an error are null.
-    pub fn evaluate(&self, batch: &Batch, run: &RunContext) -> (Column, Vec<(u32, EvalError)>) {
-        run_expression(&self.node, batch, run, &Budget::new(usize::MAX)).expect("the budget is infinite")
-    }
-
-    /// As [`Expression::evaluate`], unless it would build more than `budget` bytes; a single row always has an outcome.
+    /// Evaluates the expression over all rows of a batch, unless it would build more than `budget` bytes; a single row
+    /// always has an outcome. Rows with an error are null.
     pub fn evaluate_within(
         &self,
         batch: &Batch,
