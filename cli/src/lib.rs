@@ -20,6 +20,9 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>, host: Host) -> u
     match flags::parse(args) {
         Ok(flags::Command::Run(flags)) => commands::run::run(&flags, &host),
         Ok(flags::Command::Explain(flags)) => commands::explain::explain(&flags, &host),
+        Ok(flags::Command::Formats(flags)) => commands::formats::formats(&flags, &host),
+        Ok(flags::Command::Completions(flags)) => commands::generate::completions(&flags, &host),
+        Ok(flags::Command::Man(flags)) => commands::generate::man(&flags, &host),
         Err(stop) => {
             let stream = if stop.to_stdout { &host.stdout } else { &host.stderr };
             stream.write(&stop.text);

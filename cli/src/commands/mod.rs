@@ -1,4 +1,6 @@
 //! One file a command.
 
 pub mod explain;
+pub mod formats;
+pub mod generate;
 pub mod run;

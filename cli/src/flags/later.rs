@@ -2,7 +2,8 @@
 
 use clap::error::{ContextKind, ContextValue};
 
-const FLAGS: [&str; 9] = [
+const FLAGS: [&str; 10] = [
+    "--config",
     "--machine",
     "--lineage",
     "--lineage-events",
@@ -13,7 +14,7 @@ const FLAGS: [&str; 9] = [
     "--no-auto-groups",
     "--field",
 ];
-const COMMANDS: [&str; 8] = ["guess", "metrics", "channels", "refactor", "config", "attempts", "formats", "plugin"];
+const COMMANDS: [&str; 7] = ["guess", "metrics", "channels", "refactor", "config", "attempts", "plugin"];
 
 /// A message of our own for what clap only calls unknown.
 pub(super) fn message(error: &clap::Error) -> Option<String> {

@@ -1,13 +1,15 @@
 //! Flags: declared once, from which parsing and help are made. Usage errors exit 1 before any file is opened.
 
+mod formats;
 mod later;
 mod run;
 
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
+pub use formats::{FormatsAction, FormatsFlags, ListForm};
 pub use run::{ExplainForm, LogLevel, RunFlags};
 
 use crate::exit;
@@ -27,6 +29,12 @@ pub enum Command {
     Run(Box<RunFlags>),
     /// Explains diagnostic codes.
     Explain(ExplainFlags),
+    /// Shows the formats that can be read and written, and their options.
+    Formats(FormatsFlags),
+    /// Prints the completions of a shell.
+    Completions(CompletionsFlags),
+    /// Prints a manual page.
+    Man(ManFlags),
 }
 
 /// Flags of `clinker explain`.
@@ -45,6 +53,27 @@ pub struct ExplainFlags {
     /// With `--list`: only codes of this category.
     #[arg(long, value_name = "CATEGORY", requires = "list")]
     pub category: Option<String>,
+}
+
+/// Flags of `clinker completions`.
+#[derive(Args)]
+pub struct CompletionsFlags {
+    /// The shell.
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// Flags of `clinker man`.
+#[derive(Args)]
+pub struct ManFlags {
+    /// The page of one command; without it the page of `clinker` itself.
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
+}
+
+/// The definitions from which parsing, help, completions and manual pages are made.
+pub fn definitions() -> clap::Command {
+    Cli::command()
 }
 
 /// The command line asks for nothing to be run.

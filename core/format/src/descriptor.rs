@@ -58,3 +58,49 @@ pub struct WriteCapabilities {
     /// `encoding` may name a character set that cannot hold every character.
     pub lossy_charsets: bool,
 }
+
+impl ReadCapabilities {
+    /// Everything that the format can do or not, by name.
+    pub fn capabilities(&self) -> Vec<(&'static str, bool)> {
+        // Without `..`: a new capability cannot be forgotten here.
+        let Self {
+            options: _,
+            split_to_rows,
+            split_values,
+            native_arrays,
+            split_escapes,
+            undeclared_fields,
+            positional_layout,
+            multi_record,
+            envelope,
+            generated_columns,
+        } = *self;
+        vec![
+            ("split_to_rows", split_to_rows),
+            ("split_values", split_values),
+            ("native_arrays", native_arrays),
+            ("split_escapes", split_escapes),
+            ("undeclared_fields", undeclared_fields),
+            ("positional_layout", positional_layout),
+            ("multi_record", multi_record),
+            ("envelope", envelope),
+            ("generated_columns", generated_columns),
+        ]
+    }
+}
+
+impl WriteCapabilities {
+    /// Everything that the format can do or not, by name.
+    pub fn capabilities(&self) -> Vec<(&'static str, bool)> {
+        // Without `..`: a new capability cannot be forgotten here.
+        let Self { options: _, header, join_values, native_arrays, split, needs_schema, lossy_charsets } = *self;
+        vec![
+            ("header", header),
+            ("join_values", join_values),
+            ("native_arrays", native_arrays),
+            ("split", split),
+            ("needs_schema", needs_schema),
+            ("lossy_charsets", lossy_charsets),
+        ]
+    }
+}

@@ -6,4 +6,5 @@ mod kills;
 mod outputs;
 mod random;
 mod storage;
+mod tools;
 mod tutorial;
