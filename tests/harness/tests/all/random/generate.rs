@@ -255,7 +255,8 @@ impl Generator {
 
     fn sink(&mut self, stream: &Stream) {
         let json = self.rng.one_in(4);
-        let unmapped = !self.rng.one_in(3);
+        // An output without any column says nothing.
+        let unmapped = !self.rng.one_in(3) || stream.emitted.as_ref().is_some_and(Vec::is_empty);
         let mut left: Vec<&Column> = stream.columns.iter().collect();
         if let Some(emitted) = stream.emitted.as_ref().filter(|_| !unmapped) {
             left.retain(|column| emitted.contains(&column.name));

@@ -357,7 +357,10 @@ impl Model<'_> {
             match condition.eval(&record.cells) {
                 Ok(Cell::Bool(true)) => taken.push(branch.clone()),
                 Ok(_) => {}
-                Err(_) => return Err(self.dead(node, "route_eval".to_owned(), record, "type_coercion_failure")),
+                Err(Failed { value, .. }) => {
+                    let dead = self.dead(node, "route_eval".to_owned(), record, "type_coercion_failure");
+                    return Err(Dead { value, ..dead });
+                }
             }
             if !inclusive && !taken.is_empty() {
                 break;
