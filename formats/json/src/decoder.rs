@@ -341,7 +341,8 @@ impl From<Read> for Outcome {
                 let reason = format!("the field `{key}` occurs more than once in the record");
                 Outcome::Rejected { code: "E427", at, reason }
             }
-            Read::Refused(Refusal { code, reason, help }, at) => {
+            Read::Refused(refusal, at) => {
+                let Refusal { code, reason, help } = *refusal;
                 Outcome::Corrupt { code, at, reason, help: Some(help) }
             }
         }

@@ -19,6 +19,8 @@ const MAX_LEVELS: usize = 64;
 /// The record itself.
 const ROOT: u32 = 0;
 const NONE: u32 = u32::MAX;
+/// Bytes of a key that are compared at once.
+const HEAD: usize = 16;
 
 /// A key at its place in the tree of keys.
 struct Node {
@@ -33,8 +35,11 @@ struct Node {
     object: u32,
     /// The key.
     key: Arc<[u8]>,
-    /// The key between quotes, as it is written without escapes.
+    /// The key between quotes, as it is written without escapes; empty where it needs some.
     quoted: Box<[u8]>,
+    /// Its first bytes, and which bits they are.
+    head: u128,
+    mask: u128,
     children: HashMap<Arc<[u8]>, u32>,
 }
 
@@ -50,7 +55,7 @@ struct Slot {
     /// Whether it is an undeclared column that is wanted, or refused.
     undeclared: bool,
     /// Why no record may have it.
-    refusal: Option<Refusal>,
+    refusal: Option<Box<Refusal>>,
     /// Its place among the undeclared columns, once an accepted record has it.
     place: Option<u32>,
     refs: Vec<CellRef>,
@@ -67,7 +72,7 @@ pub enum Read {
     /// Nothing: a name repeats in it.
     Repeats(Repeated),
     /// Nothing: it has a field that ends the reading, at a position.
-    Refused(Refusal, usize),
+    Refused(Box<Refusal>, usize),
 }
 
 /// A value: its kind, its text, and where all of it stands.
@@ -96,7 +101,7 @@ pub struct Rows<'a> {
     /// Columns of several values that are more than one in this record.
     collected: Vec<u32>,
     repeated: Option<Repeated>,
-    refused: Option<(Refusal, usize)>,
+    refused: Option<(Box<Refusal>, usize)>,
     extra: Vec<u8>,
     /// Accepted records.
     accepted: usize,
@@ -207,6 +212,8 @@ impl<'a> Rows<'a> {
     /// The accepted record continues the run of those before it, or begins one.
     fn end_shape(&mut self) {
         match self.shapes.last_mut() {
+            // Comparing with nothing is not free: empty slices point to no memory, which costs the processor an assist.
+            Some(run) if self.shape.is_empty() && run.fields.is_empty() => run.rows += 1,
             Some(run) if run.fields == self.shape => run.rows += 1,
             _ => self.shapes.push(ShapeRun { rows: 1, fields: self.shape.clone() }),
         }
@@ -267,7 +274,7 @@ impl<'a> Rows<'a> {
     fn key(&mut self, scan: &mut Scanner<'_>, parent: u32, previous: u32) -> Scanned<u32> {
         let next = self.nodes[previous as usize].next;
         let expected = &self.nodes[next as usize];
-        if expected.parent == parent && self.data[scan.at..].starts_with(&expected.quoted) {
+        if expected.parent == parent && expected.is_next(&self.data[scan.at..]) {
             scan.at += expected.quoted.len();
             return Ok(next);
         }
@@ -378,6 +385,7 @@ impl<'a> Rows<'a> {
     }
 
     /// A value that may be one of several, or of an undeclared column.
+    #[inline(never)]
     fn put_special(&mut self, node: u32, at: u32, after_object: bool, value: Value) {
         let (record, row) = (self.record, self.accepted);
         let slot = &mut self.slots[at as usize];
@@ -445,7 +453,7 @@ impl<'a> Rows<'a> {
             Some(slot) => slot,
             None => {
                 let (slot, name) = (self.slots.len() as u32, Arc::<str>::from(name));
-                let refusal = self.keys.refusal(&name);
+                let refusal = self.keys.refusal(&name).map(Box::new);
                 self.named.insert(Arc::clone(&name), slot);
                 self.slots.push(Slot {
                     name,
@@ -492,9 +500,13 @@ impl<'a> Rows<'a> {
 
 impl Node {
     fn new(parent: u32, key: Arc<[u8]>) -> Node {
-        // Between quotes, a key that is written with escapes never equals these bytes.
+        // A key that is written with escapes is looked up each time.
         let plain = plain_len(&key, 0) == key.len();
-        let quoted = if plain { [b"\"", &*key, b"\""].concat() } else { b"\"\n".to_vec() };
+        let quoted = if plain { [b"\"", &*key, b"\""].concat() } else { Vec::new() };
+        let (mut head, mut mask) = ([0; HEAD], [0; HEAD]);
+        for (at, byte) in quoted.iter().take(HEAD).enumerate() {
+            (head[at], mask[at]) = (*byte, 0xFF);
+        }
         Node {
             parent,
             next: ROOT,
@@ -502,9 +514,22 @@ impl Node {
             record: 0,
             object: 0,
             key,
+            head: u128::from_le_bytes(head),
+            mask: u128::from_le_bytes(mask),
             quoted: quoted.into(),
             children: HashMap::new(),
         }
+    }
+
+    /// Whether this key stands at the beginning of `rest`. A short one is compared at once.
+    #[inline]
+    fn is_next(&self, rest: &[u8]) -> bool {
+        let Some(first) = rest.first_chunk::<HEAD>() else {
+            return !self.quoted.is_empty() && rest.starts_with(&self.quoted);
+        };
+        u128::from_le_bytes(*first) & self.mask == self.head
+            && (self.quoted.len() <= HEAD || rest[HEAD..].starts_with(&self.quoted[HEAD..]))
+            && self.mask != 0
     }
 }
 

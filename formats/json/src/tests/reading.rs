@@ -350,3 +350,12 @@ fn formats_1_3_an_alias_that_hides_a_real_field_is_e397() {
     let outcome = read_as(&[("n", "name"), ("name", "n")], false, "{\"n\":2,\"name\":3}\n");
     assert_eq!((outcome.rows.len(), outcome.fault), (1, None));
 }
+
+#[test]
+fn formats_5_2_a_key_that_is_expected_does_not_reach_across_its_line() {
+    // The key with an escape is expected behind each `{`.
+    let outcome = read_lines(&[], "{\"a\\nb\":1}\n{\"a\\nb\":2}\n{\"\n{\"a\\nb\":3}\n{\"k\":1}\n{\"k\n\":2}\n{");
+    assert_eq!(outcome.codes(), [(3, "E422"), (6, "E422"), (7, "E422")]);
+    assert!(matches!(outcome.fault, Some(("E421", 8, _))));
+    assert_eq!(outcome.shown(), ["a\nb=1", "a\nb=2", "a\nb=3", "k=1"]);
+}
