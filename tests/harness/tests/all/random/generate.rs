@@ -51,7 +51,7 @@ impl Generator {
         let sources = 1 + self.rng.below(3);
         let merged = sources > 1 && !self.rng.one_in(3);
         let shared = self.columns();
-        let (drop, extra) = (self.rng.one_in(3), self.extra());
+        let drop = self.rng.one_in(3);
         let mut streams = Vec::new();
         for at in 0..sources {
             let mut columns = if merged { shared.clone() } else { self.columns() };
@@ -59,7 +59,7 @@ impl Generator {
             for column in &mut columns {
                 column.nullable |= self.rng.one_in(4);
             }
-            let extra = if merged { extra.clone() } else { self.extra() };
+            let extra = self.extra();
             let drop = if merged { drop } else { self.rng.one_in(3) };
             streams.push(self.source(at, columns, drop, &extra));
         }
@@ -98,7 +98,9 @@ impl Generator {
 
     /// Names of undeclared fields.
     fn extra(&mut self) -> Vec<String> {
-        ["zip", "street", "geo"][..self.rng.below(4)].iter().map(|name| (*name).to_owned()).collect()
+        let mut names = ["zip", "street", "geo", "made"];
+        self.rng.shuffle(&mut names);
+        names[..self.rng.below(4)].iter().map(|name| (*name).to_owned()).collect()
     }
 
     fn add(&mut self, stem: &str, op: Op, inputs: Vec<Port>, stream: &Stream) -> Stream {
@@ -117,6 +119,10 @@ impl Generator {
         let tidy = self.rng.one_in(5);
         let file = |generator: &mut Self, number: usize| {
             let name = format!("in{at}_{number}.{}", if json { "ndjson" } else { "csv" });
+            let mut header = header.clone();
+            if generator.rng.one_in(2) {
+                generator.rng.shuffle(&mut header);
+            }
             generator.file(name, &columns, &header, json, tidy)
         };
         let files = (0..files).map(|number| file(self, number)).collect();
@@ -139,11 +145,14 @@ impl Generator {
             let mut fields = Vec::new();
             for name in header {
                 let kind = columns.iter().find(|column| column.name == *name).map(|column| column.kind);
-                if json && kind.is_some() && !tidy && generator.rng.one_in(12) {
+                // A field that a record need not have, or have in this place.
+                if json && !tidy && generator.rng.one_in(if kind.is_some() { 12 } else { 3 }) {
                     continue;
                 }
                 let cell = generator.cell(kind, json, tidy);
-                fields.push((name.clone(), cell));
+                let place =
+                    if json && generator.rng.one_in(4) { generator.rng.below(fields.len() + 1) } else { fields.len() };
+                fields.insert(place, (name.clone(), cell));
             }
             Input::Row(fields)
         };
@@ -160,7 +169,14 @@ impl Generator {
 
     /// A value, mostly of a kind; undeclared fields have none.
     fn cell(&mut self, kind: Option<Kind>, json: bool, tidy: bool) -> Cell {
-        let Some(kind) = kind else { return Cell::Text((*self.rng.pick(&TEXTS)).to_owned()) };
+        let Some(kind) = kind else {
+            return match self.rng.below(8) {
+                0 if json => Cell::Null,
+                1 if json => Cell::Int(-5),
+                2 if json => Cell::Bool(true),
+                _ => Cell::Text((*self.rng.pick(&TEXTS)).to_owned()),
+            };
+        };
         let dirty = !tidy && self.rng.one_in(10);
         let small = [-7, -1, 0, 1, 2, 3, 10, 40, 999][self.rng.below(9)];
         let int = if self.rng.one_in(30) { i64::MAX - self.rng.below(3) as i64 } else { small };

@@ -120,11 +120,14 @@ fn stopped(expected: &Outcome, found: &Found, files: &[String]) -> Result<(), St
     let Some(Dead { file, row, category, stage, .. }) = &expected.stopped_by else { return Ok(()) };
     let text = found.stderr.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
     let named = match (stage.as_str(), *category) {
-        ("source", "structural_validation") => format!("file {file}, line "),
-        ("source", _) => format!("file=\"{file}\" row={row} "),
-        _ => format!("(file {file}, row {row}"),
+        ("source", "structural_validation") => vec![format!("file {file}, line ")],
+        ("source", _) => vec![format!("file=\"{file}\" row={row} ")],
+        _ => vec![format!("{stage}: "), format!("file {file}"), format!("row {row}")],
     };
-    if text.contains(&named) { Ok(()) } else { Err(format!("`{named}` is not named: {text}")) }
+    match named.iter().find(|named| !text.contains(*named)) {
+        None => Ok(()),
+        Some(named) => Err(format!("`{named}` is not named: {text}")),
+    }
 }
 
 /// Names and values as a Sink has them, a name with an undeclared field behind it only where it writes such.

@@ -405,6 +405,11 @@ impl Model<'_> {
         let declared = |name: &String| source.columns.iter().any(|column| column.name == *name);
         if !source.drop {
             record.extra = fields.iter().filter(|(name, _)| !declared(name)).cloned().collect();
+            // The first file fixes the columns of formats with a header.
+            let place = |name: &str| source.files[0].header.iter().position(|first| first == name);
+            if !source.json {
+                record.extra.sort_by_key(|(name, _)| place(name));
+            }
         }
         let Some((field, cell)) = failed else { return Event::Row(record) };
         let as_read = |column: &Column| (column.name.clone(), given(&column.name).unwrap_or(Cell::Null).text());
