@@ -6,4 +6,7 @@ cd "$(dirname "$0")/../.."
 if [ -z "${RANDOM_SEED:-}" ]; then
     export RANDOM_PLANS="${1:-2000}"
 fi
+if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ]; then
+    export TMPDIR=/dev/shm
+fi
 exec cargo test -p clinker-harness --test all -- --nocapture random::eng_189
