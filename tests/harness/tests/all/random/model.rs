@@ -489,6 +489,10 @@ impl Model<'_> {
                     let above = &self.plan.nodes[self.plan.at(&node.inputs[0].node)];
                     above.columns.iter().map(|column| column.name.clone()).collect()
                 }
+                // A flat output joins arrays, which an undeclared field of a nested input may hold: a row may be refused.
+                Op::Sink { json: false, unmapped: true, .. } if node.widens && self.may_nest(*at) => {
+                    node.columns.iter().map(|column| column.name.clone()).collect()
+                }
                 Op::Merge { .. } | Op::Sink { .. } => Vec::new(),
             };
             if matches!(node.op, Op::Source(_)) {
@@ -498,6 +502,12 @@ impl Model<'_> {
             columns.extend(shape);
         }
         columns
+    }
+
+    fn may_nest(&self, at: usize) -> bool {
+        let nests =
+            |source: &String| matches!(&self.plan.nodes[self.plan.at(source)].op, Op::Source(source) if source.json);
+        self.stems_from(at).iter().any(nests)
     }
 
     fn stems_from(&self, at: usize) -> Vec<String> {
