@@ -8,6 +8,8 @@ use clinker_dlq::{Clock, IdSource, SystemClock};
 use clinker_engine::{CancelToken, InputOpener, OsInputs, RunReport};
 use clinker_publish::{OsStorage, Storage};
 
+use crate::exit;
+
 /// An output stream that several threads write whole lines to.
 #[derive(Clone)]
 pub struct Stream {
@@ -85,6 +87,18 @@ pub struct Host {
 }
 
 impl Host {
+    /// Writes a requested result to standard output and gives the exit code. A reader that went away has what it wanted;
+    /// after any other failure the result is missing, and that is told.
+    pub(crate) fn deliver(&self, text: &str) -> u8 {
+        match self.stdout.try_write(text.as_bytes()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                self.stderr.write(&format!("error: cannot write to standard output: {error}\n"));
+                exit::INFRASTRUCTURE
+            }
+            _ => exit::SUCCESS,
+        }
+    }
+
     /// The process's own surroundings.
     pub fn system() -> Self {
         let stderr = io::stderr();
@@ -101,6 +115,43 @@ impl Host {
             cancel: CancelToken::default(),
             resident: Arc::new(clinker_memory::resident_bytes),
             observe: Arc::new(|_| {}),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Failing(io::ErrorKind);
+
+    impl Write for Failing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn main_with_stdout(kind: io::ErrorKind, args: &[&str]) -> u8 {
+        let host = Host {
+            stdout: Stream::new(Failing(kind)),
+            stderr: Stream::new(io::sink()),
+            signals: false,
+            ..Host::system()
+        };
+        crate::main(std::iter::once("clinker").chain(args.iter().copied()).map(Into::into), host)
+    }
+
+    #[test]
+    fn operations_1_4_a_result_that_cannot_be_written_is_no_success() {
+        for args in
+            [&["explain", "--list"][..], &["formats"], &["formats", "show", "csv"], &["completions", "bash"], &["man"]]
+        {
+            assert_eq!(main_with_stdout(io::ErrorKind::StorageFull, args), exit::INFRASTRUCTURE, "{args:?}");
+            assert_eq!(main_with_stdout(io::ErrorKind::BrokenPipe, args), exit::SUCCESS, "{args:?}");
         }
     }
 }

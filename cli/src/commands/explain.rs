@@ -12,10 +12,7 @@ pub fn explain(flags: &ExplainFlags, host: &Host) -> u8 {
         None => codes::list(flags.status.as_deref(), flags.category.as_deref()),
     };
     match text {
-        Ok(text) => {
-            host.stdout.write(&text);
-            exit::SUCCESS
-        }
+        Ok(text) => host.deliver(&text),
         Err(reason) => {
             host.stderr.write(&format!("error: {reason}\n"));
             exit::CONFIGURATION

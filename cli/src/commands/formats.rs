@@ -21,8 +21,7 @@ pub fn formats(flags: &FormatsFlags, host: &Host) -> u8 {
             None => return unknown(name, &known, host),
         },
     };
-    host.stdout.write(&text);
-    exit::SUCCESS
+    host.deliver(&text)
 }
 
 fn unknown(name: &str, known: &[&Descriptor], host: &Host) -> u8 {

@@ -10,8 +10,7 @@ use crate::{Host, exit};
 pub fn completions(flags: &CompletionsFlags, host: &Host) -> u8 {
     let mut script = Vec::new();
     clap_complete::generate(flags.shell, &mut definitions(), "clinker", &mut script);
-    host.stdout.write(&String::from_utf8_lossy(&script));
-    exit::SUCCESS
+    host.deliver(&String::from_utf8_lossy(&script))
 }
 
 /// Prints a manual page.
@@ -34,10 +33,7 @@ pub fn man(flags: &ManFlags, host: &Host) -> u8 {
     };
     let mut page = Vec::new();
     match clap_mangen::Man::new(command).render(&mut page) {
-        Ok(()) => {
-            host.stdout.write(&String::from_utf8_lossy(&page));
-            exit::SUCCESS
-        }
+        Ok(()) => host.deliver(&String::from_utf8_lossy(&page)),
         Err(error) => {
             console.line(Level::Error, &format!("error: cannot write the manual page: {error}"));
             exit::INFRASTRUCTURE

@@ -31,12 +31,11 @@ pub fn run(flags: &RunFlags, host: &Host) -> u8 {
     let threads = flags.threads.map(|threads| threads as usize).or(plan.threads).unwrap_or_else(cpus);
     if let Some(form) = flags.explain {
         let settings = ExplainSettings { threads };
-        host.stdout.write(&match form {
+        return host.deliver(&match form {
             ExplainForm::Text => clinker_plan::explain_text(&plan, &settings),
             ExplainForm::Json => clinker_plan::explain_json(&plan, &settings),
             ExplainForm::Dot => clinker_plan::explain_dot(&plan),
         });
-        return exit::SUCCESS;
     }
     execute(&plan, threads, flags, host, &console, start_time)
 }
@@ -54,8 +53,7 @@ fn execute(
     let (execution_id, batch_id) = (ids.next(start_time).to_string(), ids.next(start_time).to_string());
     let batch_id = flags.batch_id.clone().unwrap_or(batch_id);
     if flags.dry_run && flags.dry_run_n.is_none() {
-        host.stdout.write(&clinker_plan::resolved_outputs(plan, start_time, &execution_id, &batch_id));
-        return exit::SUCCESS;
+        return host.deliver(&clinker_plan::resolved_outputs(plan, start_time, &execution_id, &batch_id));
     }
     let preview = match preview(flags, host, console) {
         Ok(preview) => preview,

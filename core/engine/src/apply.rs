@@ -225,8 +225,9 @@ fn letters_failed(letters: &LetterFile, worst: &Worst, rows: u64, error: std::io
         RunError::Failed { exit, mut diagnostic } => {
             diagnostic.message = format!("{}: {note}", diagnostic.message);
             diagnostic.help = Some(
-                "free space where dead letters are staged, or mend the stage that rejects so many rows; disk at the \
-                 staging destination bounds their volume"
+                "stop the run before dead letters fill the destination, for example:\n\n  error_handling:\n    \
+                 type_error_threshold: 0.05\n    dlq:\n      max_rate: 0.05\n\nThese breakers bound how many rows can \
+                 dead-letter; disk at the staging destination bounds their volume."
                     .to_owned(),
             );
             RunError::Failed { exit, diagnostic }

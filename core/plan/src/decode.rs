@@ -143,6 +143,10 @@ fn accept(entry: &Entry, key: &Key, what: &str, faults: &mut Faults) -> bool {
             Some(wanted) => {
                 let found = match (key.shape, entry.value.text()) {
                     (Shape::Word(_), Some(_)) => format!("`{}`", faults.place().shown(&entry.value)),
+                    // "must be an integer of at least 1; it is an integer" would help nobody.
+                    (Shape::Integer(_), _) if matches!(entry.value.core(), Some(Core::Int(_) | Core::HugeInt)) => {
+                        format!("`{}`", faults.place().shown(&entry.value))
+                    }
                     _ => entry.value.word().to_string(),
                 };
                 let message = format!("`{}` of {what} must be {wanted}; it is {found}", key.name);

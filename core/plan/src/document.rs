@@ -92,6 +92,11 @@ const VALUE: Shape = Shape::Any(&[Shape::Text, Shape::Bool, Shape::Number, Shape
 
 /// Reads the root of the document. `None` when it is no map.
 pub(crate) fn read<'a>(root: &'a Node, flag: Option<&str>, faults: &mut Faults) -> Option<Root<'a>> {
+    if !matches!(root.kind, NodeKind::Map(_)) {
+        let message = format!("the document must be a map; it is {}", root.word());
+        faults.push(Fault::new("E000", root.span, message).help("begin with the keys `pipeline:` and `nodes:`"));
+        return None;
+    }
     let fields = decode::fields(root, "the document", ROOT, faults)?;
     if let Some(formats) = fields.node("formats") {
         decode::fields(formats, "`formats`", FORMATS, faults);

@@ -85,8 +85,7 @@ impl Checker<'_> {
         let mut sound = true;
         if !function.receiver.accepts(receiver) {
             let message = format!("`{}` needs a receiver of type {}, not {receiver}", function.name, function.receiver);
-            let help = function.signature();
-            self.error(name.span, message).help = Some(help);
+            self.error(name.span, message).help = conversion(function, receiver);
             sound = false;
         }
         for (index, operand) in operands[1..].iter().enumerate() {
@@ -120,6 +119,23 @@ impl Checker<'_> {
             }
         }
     }
+}
+
+/// The way from a value that the function does not take to one that it takes.
+fn conversion(function: &Function, receiver: Base) -> Option<String> {
+    const WAYS: [(Base, &str); 6] = [
+        (Base::String, "to_string"),
+        (Base::Date, "to_date"),
+        (Base::DateTime, "to_datetime"),
+        (Base::Int, "to_int"),
+        (Base::Decimal, "to_decimal"),
+        (Base::Float, "to_float"),
+    ];
+    if matches!(receiver, Base::Array | Base::Map) {
+        return None;
+    }
+    let (_, way) = WAYS.iter().find(|(base, _)| function.receiver.accepts(*base))?;
+    Some(format!("convert the value first, with `.{way}()`"))
 }
 
 impl functions::ResultType {

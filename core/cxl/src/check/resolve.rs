@@ -77,8 +77,22 @@ impl<'a> Resolver<'a> {
     }
 
     fn unknown(&mut self, name: &str, span: Span) {
-        let help = self.suggest(name);
+        let help = self.suggest(name).or_else(|| self.names_here(name));
         self.error(span, format!("unknown name `{name}`"), help);
+    }
+
+    /// The names to choose from, and the other thing a bare word may have been meant as.
+    fn names_here(&self, name: &str) -> Option<String> {
+        const SHOWN: usize = 20;
+        let names: Vec<&str> = self.names.visible().chain(self.locals.iter().map(String::as_str)).collect();
+        if names.is_empty() {
+            return None;
+        }
+        let mut list: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+        if names.len() > SHOWN {
+            list.push(format!("and {} more", names.len() - SHOWN));
+        }
+        Some(format!("the names here are {}; a text needs quotes: `\"{name}\"`", list.join(", ")))
     }
 
     pub(crate) fn expr(&mut self, expr: &Expr) {

@@ -30,7 +30,7 @@ pub(crate) fn parse(text: &str) -> Result<(Node, Vec<Fault>), Vec<Fault>> {
             Err(error) => {
                 let at = index.byte(text, error.marker().index());
                 let message = format!("the document is not valid YAML: {}", error.info());
-                builder.faults.push(fault(Span::new(at, at + 1), message));
+                builder.faults.push(fault(Span::new(at, at + 1), message).help(syntax_help(error.info())));
                 return Err(builder.faults);
             }
         }
@@ -259,6 +259,27 @@ impl<'a> Builder<'a> {
 
 fn fault(span: Span, message: impl Into<String>) -> Fault {
     Fault::new("E000", span, message)
+}
+
+/// The way out of what a parser calls a fault. The words are its own; what they do not tell gets the general advice.
+fn syntax_help(info: &str) -> &'static str {
+    if info.contains("tab") {
+        "indent and separate with spaces; tabs are not allowed there"
+    } else if info.contains("recursion") {
+        "nest less deeply: no document needs hundreds of levels"
+    } else if info.contains("block") || info.contains("simple key") {
+        "look at the indentation of this line and of those above: keys of one map, and dashes of one list, begin in the \
+         same column"
+    } else if info.contains("flow") {
+        "close what is open: every `{` needs its `}`, every `[` its `]`, with commas in between; quote texts that hold \
+         such characters"
+    } else if info.contains("quoted scalar") {
+        "close the quotes; inside of double quotes a backslash begins an escape, inside of single ones it does not"
+    } else if info.contains("anchor") || info.contains("alias") {
+        "a text that begins with `*` or `&` needs quotes; an alias refers to an anchor that stands before it"
+    } else {
+        "quote texts that hold `: ` or ` #`, or begin with a character that YAML uses itself, such as `{`, `[`, `%`, `@`"
+    }
 }
 
 fn refused_tag(tag: &Tag, span: Span) -> Fault {

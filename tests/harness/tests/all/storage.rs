@@ -119,4 +119,10 @@ fn dlq_34_a_full_staging_location_names_the_file_the_rows_and_the_worst_stage() 
         ),
         "{text}"
     );
+    assert!(
+        outcome.stderr.contains("    type_error_threshold: 0.05\n"),
+        "the breaker can be pasted: {}",
+        outcome.stderr
+    );
+    assert!(text.contains("These breakers bound how many rows can dead-letter;"), "{text}");
 }
