@@ -211,7 +211,7 @@ impl Model<'_> {
                 Event::Row(record) => match self.branches(at, &record) {
                     Ok(branches) if branches.contains(branch) => passed.push(Event::Row(record)),
                     Ok(_) => {}
-                    Err(dead) => passed.push(Event::Dead(dead)),
+                    Err(dead) => passed.push(Event::Dead(*dead)),
                 },
                 dead => passed.push(dead),
             }
@@ -223,7 +223,7 @@ impl Model<'_> {
         match event {
             Event::Row(record) => match self.transform(at, &record) {
                 Ok(record) => record.map(Event::Row),
-                Err(dead) => Some(Event::Dead(dead)),
+                Err(dead) => Some(Event::Dead(*dead)),
             },
             dead => Some(dead),
         }
@@ -277,7 +277,7 @@ impl Model<'_> {
                 Op::Transform { .. } => match self.transform(consumer, record) {
                     Ok(None) => {}
                     Ok(Some(record)) => self.flow(consumer, None, &record, failed),
-                    Err(dead) => failed.push((place, dead)),
+                    Err(dead) => failed.push((place, *dead)),
                 },
                 Op::Route { .. } => match self.branches(consumer, record) {
                     Ok(branches) => {
@@ -285,7 +285,7 @@ impl Model<'_> {
                             self.flow(consumer, Some(&branch), record, failed);
                         }
                     }
-                    Err(dead) => failed.push((place, dead)),
+                    Err(dead) => failed.push((place, *dead)),
                 },
             }
         }
@@ -307,14 +307,16 @@ impl Model<'_> {
         }
     }
 
-    fn transform(&self, at: usize, record: &Record) -> Result<Option<Record>, Dead> {
+    fn transform(&self, at: usize, record: &Record) -> Result<Option<Record>, Box<Dead>> {
         let node = &self.plan.nodes[at];
         let Op::Transform { statements, checks } = &node.op else { panic!("{} is no transform", node.name) };
         let stage = format!("transform:{}", node.name);
-        let failure = |field: &str, Failed { value, .. }: Failed| Dead {
-            field: field.to_owned(),
-            value,
-            ..self.dead(node, stage.clone(), record, "type_coercion_failure")
+        let failure = |field: &str, Failed { value, .. }: Failed| {
+            Box::new(Dead {
+                field: field.to_owned(),
+                value,
+                ..self.dead(node, stage.clone(), record, "type_coercion_failure")
+            })
         };
         let mut scope: Scope = record.cells.clone();
         let mut result = record.clone();
@@ -341,15 +343,15 @@ impl Model<'_> {
         }
         match checks.iter().find(|check| fails(check, &result.cells)) {
             None => Ok(Some(result)),
-            Some(Check { field, .. }) => Err(Dead {
+            Some(Check { field, .. }) => Err(Box::new(Dead {
                 field: field.clone().unwrap_or_default(),
                 value: field.as_ref().map_or_else(String::new, |field| lookup(&result.cells, field).text()),
                 ..self.dead(node, stage, record, "validation_failure")
-            }),
+            })),
         }
     }
 
-    fn branches(&self, at: usize, record: &Record) -> Result<Vec<String>, Dead> {
+    fn branches(&self, at: usize, record: &Record) -> Result<Vec<String>, Box<Dead>> {
         let node = &self.plan.nodes[at];
         let Op::Route { inclusive, branches, default } = &node.op else { panic!("{} is no route", node.name) };
         let mut taken = Vec::new();
@@ -359,7 +361,7 @@ impl Model<'_> {
                 Ok(_) => {}
                 Err(Failed { value, .. }) => {
                     let dead = self.dead(node, "route_eval".to_owned(), record, "type_coercion_failure");
-                    return Err(Dead { value, ..dead });
+                    return Err(Box::new(Dead { value, ..dead }));
                 }
             }
             if !inclusive && !taken.is_empty() {
