@@ -12,6 +12,7 @@ use crate::graph::merge::{self, MergeInput};
 use crate::graph::{Edge, Wiring, projection, routes};
 use crate::model::{
     Input, MergeMode, MergePlan, NodeId, Operator, OutputSource, Port, SinkPlan, SourcePlan, TransformPlan,
+    WidenedColumns,
 };
 use crate::nodes::{self, Draft, MergeDraft, RouteDraft, SinkDraft, SourceDraft, TransformDraft};
 use crate::{Node, PathTemplate};
@@ -28,6 +29,8 @@ pub(crate) struct Shape {
     pub emitted: Vec<bool>,
     /// Whether records may carry undeclared fields.
     pub widened: bool,
+    /// Whether one of those may hold an array.
+    pub undeclared_arrays: bool,
 }
 
 impl Shape {
@@ -105,6 +108,7 @@ fn bind_source(source: SourceDraft, index: u16) -> Bound {
         emitted: vec![true; columns.len()],
         columns: columns.into_iter().map(|column| (column.name, column.ty, column.multiple)).collect(),
         widened: source.widened,
+        undeclared_arrays: source.undeclared_arrays,
     });
     let operator = source.parts.map(|parts| {
         Operator::Source(SourcePlan {
@@ -137,6 +141,7 @@ fn bind_transform(
         emitted: outputs.iter().map(|output| matches!(output, OutputSource::Emit(_))).collect(),
         columns,
         widened: input.widened,
+        undeclared_arrays: input.undeclared_arrays,
     };
     let operator =
         Operator::Transform(TransformPlan { program, outputs, validations, batch_size: transform.batch_size, log });
@@ -217,9 +222,12 @@ fn refuses(sink: &SinkDraft<'_>, input: &Shape, projection: &crate::Projection) 
     let schema = input.schema();
     let joined = projection.columns.iter().any(|column| match column.from {
         crate::ProjectedFrom::Column(at) => sink.may_collide(&column.name, schema.columns[at].1.kind),
-        crate::ProjectedFrom::Widened(_) => false,
+        crate::ProjectedFrom::Widened(_) => input.undeclared_arrays && sink.may_collide(&column.name, Kind::Array),
     });
-    joined || sink.parts.as_ref().is_some_and(|parts| parts.writer.may_lack_characters())
+    // A field without a name yet has no entry of its own in `join_values`.
+    let appended =
+        input.undeclared_arrays && projection.widened != WidenedColumns::None && sink.may_collide("", Kind::Array);
+    joined || appended || sink.parts.as_ref().is_some_and(|parts| parts.writer.may_lack_characters())
 }
 
 /// A column of several values needs a format that can write them.

@@ -51,7 +51,12 @@ pub(super) fn unite(merge: &str, inputs: &[MergeInput<'_>], faults: &mut Faults)
         return None;
     }
     // What the inputs emitted is no longer told apart.
-    let shape = Shape { emitted: vec![true; columns.len()], columns, widened: first.shape.widened };
+    let shape = Shape {
+        emitted: vec![true; columns.len()],
+        columns,
+        widened: first.shape.widened,
+        undeclared_arrays: inputs.iter().any(|input| input.shape.undeclared_arrays),
+    };
     Some(United { shape, columns: positions })
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct SourceDraft {
     pub columns: Option<Vec<ColumnDraft>>,
     /// Whether records may carry undeclared fields.
     pub widened: bool,
+    /// Whether an undeclared field may hold an array.
+    pub undeclared_arrays: bool,
     /// Stem of the input path, for `{source_name}`; none for a Source that may read several.
     pub stem: Option<String>,
     /// Everything a reader needs, when nothing is wrong.
@@ -114,6 +116,7 @@ pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults:
         _ => None,
     };
     let widened = on_unmapped == Some(OnUnmapped::AutoWiden) && reads.is_none_or(undeclared);
+    let undeclared_arrays = widened && reads.is_some_and(|reads| reads.native_arrays);
     let stem = selection::stem(&fields);
     let parts = (|| {
         let (format, reader, splits) = bound?;
@@ -128,7 +131,7 @@ pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults:
             on_unmapped: on_unmapped?,
         })
     })();
-    Some(SourceDraft { columns, widened, stem, parts })
+    Some(SourceDraft { columns, widened, undeclared_arrays, stem, parts })
 }
 
 fn undeclared(reads: &ReadCapabilities) -> bool {

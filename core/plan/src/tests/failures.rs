@@ -46,6 +46,17 @@ fn dlq_53_a_sink_contributes_when_it_can_refuse_a_row() {
 }
 
 #[test]
+fn dlq_53_a_sink_that_joins_contributes_when_undeclared_fields_may_hold_arrays() {
+    let block = "error_handling: { strategy: continue, dlq: { path: b.csv } }\n";
+    let nested = feed("type: toy\n      path: in/orders.toy", "type: nested\n      path: in/orders.toy");
+    assert!(header(&format!("{nested}{block}")).contains(&"total".to_string()));
+    let closed = nested.replace("path: in/orders.toy", "path: in/orders.toy\n      on_unmapped: { mode: drop }");
+    assert!(!header(&format!("{closed}{block}")).contains(&"total".to_string()));
+    let narrow = nested.replace("path: out.toy", "path: out.toy, include_unmapped: false");
+    assert!(!header(&format!("{narrow}{block}")).contains(&"total".to_string()));
+}
+
+#[test]
 fn dlq_52_shapes_are_united_by_first_occurrence_in_plan_order() {
     let text = "\
 pipeline: { name: meters }

@@ -74,6 +74,24 @@ static PLAIN: Descriptor = Descriptor {
 static READONLY: Descriptor =
     Descriptor { name: "readonly", summary: "Is not written.", read: PLAIN_READ, write: None };
 
+static NESTED: Descriptor = Descriptor {
+    name: "nested",
+    summary: "Has lists of its own.",
+    read: Some(ReadCapabilities {
+        options: &[],
+        split_to_rows: false,
+        split_values: false,
+        native_arrays: true,
+        split_escapes: false,
+        undeclared_fields: true,
+        positional_layout: false,
+        multi_record: false,
+        envelope: false,
+        generated_columns: false,
+    }),
+    write: None,
+};
+
 const PLAIN_READ: Option<ReadCapabilities> = Some(ReadCapabilities {
     options: &[],
     split_to_rows: false,
@@ -95,6 +113,7 @@ struct Nothing {
 inventory::submit! { Registration::new(&Toy(&TOY)) }
 inventory::submit! { Registration::new(&Toy(&PLAIN)) }
 inventory::submit! { Registration::new(&Toy(&READONLY)) }
+inventory::submit! { Registration::new(&Toy(&NESTED)) }
 
 fn refuse(mark: Option<&str>) -> Result<(), Vec<OptionFault>> {
     match mark {
