@@ -72,7 +72,9 @@ impl Generator {
             self.grow(stream, 3);
         }
         if !self.nodes.iter().any(|node| matches!(node.op, Op::Sink { .. })) {
-            let node = &self.nodes[0];
+            // Not above a merge, whose inputs feed nothing else.
+            let merge = self.nodes.iter().find(|node| matches!(node.op, Op::Merge { .. }));
+            let node = merge.unwrap_or(&self.nodes[0]);
             let stream = Stream {
                 port: Port { node: node.name.clone(), branch: None },
                 columns: node.columns.clone(),

@@ -122,7 +122,7 @@ fn stopped(expected: &Outcome, found: &Found, files: &[String]) -> Result<(), St
     let named = match (stage.as_str(), *category) {
         ("source", "structural_validation") => vec![format!("file {file}, line ")],
         ("source", _) => vec![format!("file=\"{file}\" row={row} ")],
-        _ => vec![format!("{stage}: "), format!("file {file}"), format!("row {row}")],
+        _ => vec![stage.clone(), format!("file {file}"), format!("row {row}")],
     };
     match named.iter().find(|named| !text.contains(*named)) {
         None => Ok(()),
