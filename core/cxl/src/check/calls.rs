@@ -1,9 +1,10 @@
 //! Method calls: name, receiver, arguments, result.
 
-use clinker_diagnostics::{Span, suggestion};
+use clinker_diagnostics::Span;
 
 use super::infer::Checker;
 use super::types::{Base, Ty};
+use super::unknown;
 use crate::functions::{self, Function, Prepared};
 use crate::ir::{Node, NodeKind};
 use crate::syntax::ast::{Arg, Expr, Name};
@@ -67,9 +68,7 @@ impl Checker<'_> {
 
     fn unknown_method(&mut self, name: &Name) {
         let word = name.text.as_str();
-        let known = functions::ALL.iter().map(|function| function.name);
-        let help = suggestion(word, known);
-        self.error(name.span, format!("unknown function `{word}`")).help = help;
+        self.error(name.span, format!("unknown function `{word}`")).help = unknown::method(word);
     }
 
     fn check_operands(&mut self, function: &'static Function, name: &Name, operands: &[Node]) -> Option<()> {

@@ -7,6 +7,7 @@ use clinker_record::Value;
 
 use super::names::{Names, PIPELINE, SOURCE, dotted};
 use super::types::{Base, Ty};
+use super::unknown;
 use crate::ir::{Node, NodeKind, SystemValue};
 use crate::scope::CxlDiagnostic;
 use crate::syntax::ast::{Arm, Expr, ExprKind, Name};
@@ -84,8 +85,7 @@ impl<'a> Checker<'a> {
             }
             ExprKind::LocalCall { name, .. } => {
                 let message = format!("unknown function `{}`", name.text);
-                let help = format!("functions are methods: write `value.{}(…)`", name.text);
-                self.error(name.span, message).help = Some(help);
+                self.error(name.span, message).help = unknown::free(&name.text);
                 None
             }
             ExprKind::It => self.bound("it", span),

@@ -8,6 +8,7 @@ mod operators;
 mod program;
 mod resolve;
 pub(crate) mod types;
+mod unknown;
 
 #[cfg(test)]
 mod tests;

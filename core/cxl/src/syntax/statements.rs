@@ -45,7 +45,7 @@ impl Parser {
             Tok::Bad => self.unexpected("the end of the line"),
             other => {
                 let help = match other {
-                    Tok::Punct("=") => Some("compare with `==`"),
+                    Tok::Punct("=") => Some("begin with `emit` or `let` to give a value a name; compare with `==`"),
                     other if other.can_begin() => Some("write each statement on a line of its own"),
                     _ => None,
                 };
