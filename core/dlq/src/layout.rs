@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use clinker_plan::DeadLetterPlan;
 use clinker_plan::model::dead_letter_columns::{ERROR_CATEGORY, ERROR_DETAIL};
-use clinker_record::Category;
+use clinker_record::{Category, text};
+use memchr::{memchr, memchr3};
 
 pub use clinker_plan::model::dead_letter_columns::{METADATA, SOURCE_RECORD};
 
@@ -103,7 +104,8 @@ impl Layout {
             out.push(b',');
             push_cell(out, text.as_bytes());
         }
-        out.extend_from_slice(format!(",{}", letter.source_row).as_bytes());
+        out.push(b',');
+        text::append_int(letter.source_row as i64, out);
         for text in [letter.field, letter.value] {
             out.push(b',');
             push_cell(out, text.as_bytes());
@@ -120,7 +122,7 @@ impl Layout {
         }
         // Its own failure rejected the row: it is a trigger.
         out.extend_from_slice(b",true");
-        let mut text = Vec::new();
+        let mut text = Vec::with_capacity(64);
         for place in &map.cells {
             out.push(b',');
             if let Some(at) = place {
@@ -135,17 +137,18 @@ impl Layout {
 
 /// One cell, quoted when it must be.
 fn push_cell(out: &mut Vec<u8>, text: &[u8]) {
-    if !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n')) {
+    if memchr3(b',', b'"', b'\n', text).is_none() && memchr(b'\r', text).is_none() {
         out.extend_from_slice(text);
         return;
     }
     out.push(b'"');
-    for byte in text {
-        if *byte == b'"' {
-            out.push(b'"');
-        }
-        out.push(*byte);
+    let mut rest = text;
+    while let Some(quote) = memchr(b'"', rest) {
+        out.extend_from_slice(&rest[..=quote]);
+        out.push(b'"');
+        rest = &rest[quote + 1..];
     }
+    out.extend_from_slice(rest);
     out.push(b'"');
 }
 

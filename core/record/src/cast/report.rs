@@ -27,6 +27,15 @@ pub fn original_text(rule: &AdmitRule, cells: &Cells, row: usize) -> Option<Stri
     }
 }
 
+/// Appends [`original_text`]; nothing for absent and null.
+pub fn append_original(rule: &AdmitRule, cells: &Cells, row: usize, out: &mut Vec<u8>) {
+    match cells {
+        // The common case, in a file of which every row is rejected the only one: the cell's bytes as they are.
+        Cells::Text(cells) if rule.split.is_none() => out.extend_from_slice(cells.bytes(row).unwrap_or_default()),
+        cells => out.extend_from_slice(original_text(rule, cells, row).unwrap_or_default().as_bytes()),
+    }
+}
+
 fn text_cell(rule: &AdmitRule, text: &str) -> String {
     let Some(rule) = &rule.split else {
         return text.to_owned();
@@ -54,7 +63,8 @@ pub fn render_e126(
     value: Option<&str>,
     reason: &str,
 ) -> String {
-    let mut line = String::from("[E126] source=\"");
+    let mut line = String::with_capacity(LINE);
+    line.push_str("[E126] source=\"");
     append_name(source, &mut line);
     line.push_str("\" file=\"");
     append_name(file, &mut line);
@@ -68,8 +78,20 @@ pub fn render_e126(
     line
 }
 
+/// Room for an ordinary line.
+const LINE: usize = 256;
+
+/// Text of which every character stands for itself.
+fn is_plain(text: &str) -> bool {
+    // Without an early end: the compiler looks at many bytes at once.
+    text.bytes().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~') & (byte != b'"') & (byte != b'\\'))
+}
+
 /// A name between quotes: what would end it, or the line, is escaped.
 fn append_name(name: &str, line: &mut String) {
+    if is_plain(name) {
+        return line.push_str(name);
+    }
     for char in name.chars() {
         match char {
             '"' | '\\' => line.extend(['\\', char]),
@@ -80,6 +102,9 @@ fn append_name(name: &str, line: &mut String) {
 
 /// Text up to the end of the line.
 fn append_line(text: &str, line: &mut String) {
+    if is_plain(text) {
+        return line.push_str(text);
+    }
     text.chars().for_each(|char| append_char(char, line));
 }
 

@@ -9,6 +9,13 @@ const ELLIPSIS: &str = "…";
 /// One line of at most [`PREVIEW_BYTES`] bytes in which everything that could be taken for structure, or that moves the
 /// cursor, is an escape. A shortened preview ends in `…`.
 pub fn preview(text: &str) -> String {
+    // Most values are short and have nothing to escape.
+    let plain = |byte: u8| {
+        matches!(byte, b' '..=b'~') & !b"\\[]{}<>\"'=|".iter().fold(false, |any, special| any | (byte == *special))
+    };
+    if text.len() <= PREVIEW_BYTES && text.bytes().fold(true, |all, byte| all & plain(byte)) {
+        return text.to_owned();
+    }
     preview_bytes(text.as_bytes())
 }
 

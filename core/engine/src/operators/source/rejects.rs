@@ -167,9 +167,7 @@ pub(crate) fn reject_typed(
             };
             let cells = |cell: usize, text: &mut Vec<u8>| {
                 if cell < columns.len() {
-                    if let Some(value) = cell_text(&columns[cell], &declared[cell], row) {
-                        text.extend_from_slice(value.as_bytes());
-                    }
+                    cast::append_original(&columns[cell].rule, &declared[cell], row, text);
                 } else {
                     push_undeclared(undeclared, row, text);
                 }
