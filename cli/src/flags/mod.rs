@@ -31,6 +31,8 @@ pub enum Command {
     Explain(ExplainFlags),
     /// Shows the formats that can be read and written, and their options.
     Formats(FormatsFlags),
+    /// Prints the JSON Schema of pipelines, for editors.
+    Schema,
     /// Prints the completions of a shell.
     Completions(CompletionsFlags),
     /// Prints a manual page.

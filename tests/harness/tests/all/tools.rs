@@ -97,3 +97,15 @@ fn manual_pages_are_made_for_the_program_and_each_command() {
     let unknown = run(&["man", "bake"]);
     assert!(unknown.exit == 1 && unknown.stdout.is_empty() && unknown.stderr.contains("`run`"), "{}", unknown.stderr);
 }
+
+#[test]
+fn the_schema_in_the_repository_is_the_one_that_the_binary_prints() {
+    let printed = run(&["schema"]);
+    assert_eq!((printed.exit, printed.stderr.as_str()), (0, ""));
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pipeline.schema.json");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, &printed.stdout).expect("the schema can be written");
+    }
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(kept == printed.stdout, "docs/pipeline.schema.json is not up to date: run this test with UPDATE=1");
+}
