@@ -189,6 +189,13 @@ impl Lexer<'_> {
                 (format!("`{next}` is not a quote that starts a string"), next.len_utf8(), Some(help))
             }
             '&' => ("`&` is not an operator".to_owned(), 1, Some("join texts with `+`, conditions with `and`")),
+            letter if letter.is_alphabetic() => {
+                // The rest of the word belongs to the same mistake.
+                let len = rest.find(|next: char| !(next.is_alphanumeric() || next == '_')).unwrap_or(rest.len());
+                let help = "names are made of ASCII letters, digits and `_`; a column of another name gets one in its \
+                            schema: `{ name: size, source_name: Größe, … }`";
+                (format!("unexpected character `{letter}`: a name cannot hold it"), len, Some(help))
+            }
             _ => (format!("unexpected character `{}`", next.escape_debug()), next.len_utf8(), None),
         };
         self.bad(at + len, message, help);

@@ -41,6 +41,7 @@ fn cxl_1_lexical_errors_are_e202() {
     assert!(message("emit a = b | c").contains("unexpected character `|`"));
     assert!(message("emit a = b :: c").contains("`:`"));
     assert!(message("emit a = é").contains("unexpected character `é`"));
+    assert_eq!(messages("emit a = Größe.lower()").len(), 1, "one word, one report");
     assert!(message("emit a = 5.").contains("a name after `.`"));
 }
 
