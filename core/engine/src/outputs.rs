@@ -53,13 +53,18 @@ impl Output {
     /// Starts an output. Where the column set is known its preamble is written at once, also if no row follows.
     pub(crate) fn begin(plan: &SinkPlan, destination: PathBuf, target: Target, header: bool) -> Result<Self, RunError> {
         let failed = |error| write_failed(&destination, error);
-        let stream = Counted { inner: OutputStream::new(target, plan.compression).map_err(failed)?, bytes: 0 };
+        // A preview is for reading, and the outputs of several Sinks stand in it one after the other.
+        let compression = match target {
+            Target::Memory(_) => Compression::None,
+            Target::Staged(_) => plan.compression,
+        };
+        let stream = Counted { inner: OutputStream::new(target, compression).map_err(failed)?, bytes: 0 };
         let mut output = Self {
             destination: destination.clone(),
             stream,
             writer: if header { plan.writer.writer() } else { plan.writer.writer_without_header() },
             factory: Arc::clone(&plan.writer),
-            compression: plan.compression,
+            compression,
             header,
             records: 0,
             names: None,
