@@ -13,7 +13,7 @@ use clinker_publish::{ArtifactKind, Attempt, CollisionPolicy, StagedFile};
 use crate::block::{BlockResult, PendingFailure};
 use crate::breakers::Breakers;
 use crate::destinations::{Destinations, SourceFileAt};
-use crate::outputs::{Complete, Output, Target, write_failed};
+use crate::outputs::{Closed, Complete, Output, Target, write_failed};
 use crate::sidecar::FinalFile;
 use crate::split::Split;
 use crate::{Books, RunError};
@@ -56,6 +56,10 @@ pub(crate) enum OpenOutput<'p> {
 pub(crate) struct Outputs<'p> {
     /// The open output of each node that is a Sink.
     pub open: Vec<Option<OpenOutput<'p>>>,
+    /// Files that take no more records. A column that comes late still reaches them.
+    full: Vec<(NodeId, Closed)>,
+    /// For each Sink the columns of all of its records so far, where they share one set.
+    columns: Vec<Arc<[Arc<str>]>>,
     /// Complete outputs, not yet synchronised.
     pub complete: Vec<(PathBuf, StagedFile)>,
     /// Every file that a Sink has completed.
@@ -96,14 +100,42 @@ impl LetterFile {
     }
 }
 
-impl Outputs<'_> {
-    fn close(&mut self, node: NodeId, attempt: &mut Attempt) -> Result<(), RunError> {
+impl<'p> Outputs<'p> {
+    /// The given outputs, opened, one a node.
+    pub(crate) fn new(open: Vec<Option<OpenOutput<'p>>>) -> Self {
+        let columns = vec![Arc::from([]); open.len()];
+        Self { open, full: Vec::new(), columns, complete: Vec::new(), finals: Vec::new(), preview: Vec::new() }
+    }
+
+    fn close(&mut self, node: NodeId) -> Result<(), RunError> {
         let files = match self.open[node].take() {
             None => return Ok(()),
-            Some(OpenOutput::One(output)) => vec![output.finish(attempt)?],
-            Some(OpenOutput::Split(split)) => split.finish(attempt)?,
+            Some(OpenOutput::One(output)) => vec![output.close()?],
+            Some(OpenOutput::Split(split)) => split.close()?,
         };
-        for Complete { destination, target, records, bytes } in files {
+        self.full.extend(files.into_iter().map(|file| (node, file)));
+        Ok(())
+    }
+
+    /// Closes the output of a Sink that goes on in another file.
+    fn close_before_next(&mut self, node: NodeId) -> Result<(), RunError> {
+        let from = self.full.len();
+        self.close(node)?;
+        // There may be many of them: their handles are given back.
+        self.full[from..].iter_mut().try_for_each(|(_, file)| file.settle())
+    }
+
+    /// All records of a Sink have these columns, or a beginning of them.
+    fn note_columns(&mut self, node: NodeId, names: &Arc<[Arc<str>]>) {
+        if names.len() > self.columns[node].len() {
+            self.columns[node] = Arc::clone(names);
+        }
+    }
+
+    /// Fills the records of all files up to the columns of their Sink.
+    fn complete_all(&mut self, attempt: &mut Attempt) -> Result<(), RunError> {
+        for (node, file) in std::mem::take(&mut self.full) {
+            let Complete { destination, target, records, bytes } = file.complete(&self.columns[node], attempt)?;
             match target {
                 Some(Target::Staged(file)) => self.complete.push((destination.clone(), file)),
                 Some(Target::Memory(bytes)) => self.preview.push((node, bytes)),
@@ -117,9 +149,9 @@ impl Outputs<'_> {
     /// Closes every output that is still open, in plan order.
     pub(crate) fn close_all(&mut self, attempt: &mut Attempt) -> Result<(), RunError> {
         for node in 0..self.open.len() {
-            self.close(node, attempt)?;
+            self.close(node)?;
         }
-        Ok(())
+        self.complete_all(attempt)
     }
 }
 
@@ -133,7 +165,7 @@ impl Applier<'_> {
         for file in std::mem::take(&mut block.opened) {
             let at = SourceFileAt { source: self.current_source, file };
             for node in self.destinations.sinks_per_file(self.current_source) {
-                self.outputs.close(node, &mut self.attempt)?;
+                self.outputs.close_before_next(node)?;
                 self.outputs.open[node] = Some(self.destinations.begin(node, Some(at), &mut self.attempt)?);
             }
         }
@@ -150,6 +182,7 @@ impl Applier<'_> {
             self.subscriber.event(event.level, &event.text);
         }
         for output in &block.outputs {
+            self.outputs.note_columns(output.node, &output.names);
             let Some(open) = &mut self.outputs.open[output.node] else {
                 return Err(RunError::internal(format!("no open output for {}", self.plan.nodes[output.node].stage)));
             };

@@ -132,12 +132,6 @@ impl Output {
             runs: self.runs,
         })
     }
-
-    /// Closes the framing and gives the target back, completed where columns came late.
-    pub(crate) fn finish(self, attempt: &mut Attempt) -> Result<Complete, RunError> {
-        let names = self.names.clone().unwrap_or_default();
-        self.close()?.complete(&names, attempt)
-    }
 }
 
 /// An output whose framing is closed.

@@ -165,7 +165,7 @@ fn applier<'p>(
         plan,
         attempt,
         destinations,
-        outputs: Outputs { open, complete: Vec::new(), finals: Vec::new(), preview: Vec::new() },
+        outputs: Outputs::new(open),
         letters,
         letter_file_of,
         ids: envelope.ids,

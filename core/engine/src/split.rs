@@ -13,7 +13,7 @@ use crate::RunError;
 use crate::block::{Keys, SinkBytes};
 use crate::destinations::{Destinations, SourceFileAt};
 use crate::error::exit;
-use crate::outputs::{Closed, Complete, Output};
+use crate::outputs::{Closed, Output};
 
 /// The files of a Sink that is split.
 pub(crate) struct Split<'p> {
@@ -27,8 +27,6 @@ pub(crate) struct Split<'p> {
     group: Group,
     /// Files that are full. Their columns may still be completed.
     full: Vec<Closed>,
-    /// The columns of the latest file.
-    names: Arc<[Arc<str>]>,
 }
 
 /// The group that is being written.
@@ -54,17 +52,7 @@ impl<'p> Split<'p> {
         attempt: &mut Attempt,
     ) -> Result<Self, RunError> {
         let current = destinations.begin_file(node, source, Some(1), attempt)?;
-        Ok(Self {
-            node,
-            plan,
-            source,
-            current,
-            sequence: 1,
-            records: 0,
-            group: Group::default(),
-            full: Vec::new(),
-            names: Arc::from([]),
-        })
+        Ok(Self { node, plan, source, current, sequence: 1, records: 0, group: Group::default(), full: Vec::new() })
     }
 
     /// Writes records, each into the file it belongs to.
@@ -77,7 +65,6 @@ impl<'p> Split<'p> {
     ) -> Result<(), RunError> {
         let SinkBytes { names, encoded, keys, .. } = bytes;
         let keys = keys.as_ref();
-        self.names = Arc::clone(names);
         let mut from = 0;
         for record in 0..encoded.ends.len() {
             let same_group = keys.is_some_and(|keys| self.group.continues(keys, record));
@@ -93,6 +80,12 @@ impl<'p> Split<'p> {
                 self.check_group(size, warnings)?;
             }
             self.records += 1;
+            // How much a file holds is known when the record is in it: names stand before the first, and a format may
+            // put something between two of them.
+            if self.plan.max_bytes.is_some() {
+                self.current.records(names, &part(encoded, from, record + 1))?;
+                from = record + 1;
+            }
         }
         self.current.records(names, &part(encoded, from, encoded.ends.len()))
     }
@@ -136,11 +129,11 @@ impl<'p> Split<'p> {
         }
     }
 
-    /// Closes the last file and completes the columns of all.
-    pub(crate) fn finish(self, attempt: &mut Attempt) -> Result<Vec<Complete>, RunError> {
+    /// Closes the last file.
+    pub(crate) fn close(self) -> Result<Vec<Closed>, RunError> {
         let mut files = self.full;
         files.push(self.current.close()?);
-        files.into_iter().map(|file| file.complete(&self.names, attempt)).collect()
+        Ok(files)
     }
 }
 

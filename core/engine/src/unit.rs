@@ -49,13 +49,15 @@ impl Effects<BlockResult> for UnitEffects<'_, '_> {
 
 impl UnitEffects<'_, '_> {
     fn settle_and_apply(&mut self, mut result: BlockResult) -> Result<(), RunError> {
-        let mut outputs = std::mem::take(&mut result.outputs);
+        let mut outputs = Vec::new();
         let mut settled = false;
-        for output in &mut outputs {
+        for mut output in std::mem::take(&mut result.outputs) {
             let sink = self.unit.sinks.iter().find(|sink| sink.node == output.node);
             if let (Some(sink), Some(batch)) = (sink, output.waiting.take()) {
-                *output = sink.settle(self.runtime, &batch, &mut result);
+                outputs.extend(sink.settle(self.runtime, &batch, &mut result));
                 settled = true;
+            } else {
+                outputs.push(output);
             }
         }
         for log in std::mem::take(&mut result.logs) {

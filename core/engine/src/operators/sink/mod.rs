@@ -21,6 +21,8 @@ pub(crate) struct SinkOperator<'p> {
     encoder: Arc<dyn Encoder>,
     /// All records share one set of columns, which undeclared fields extend.
     union: bool,
+    /// A file ends after so many bytes: what a record takes depends on the columns that stand before it.
+    counts_bytes: bool,
     /// That set, in first-seen order. Extended only in the order of the input; workers take it as they find it, which is
     /// always a beginning of the final one.
     set: RwLock<Arc<[Arc<str>]>>,
@@ -36,6 +38,7 @@ impl<'p> SinkOperator<'p> {
             plan,
             encoder: plan.writer.encoder(),
             union: appends && plan.writer.column_set() == ColumnSet::Union,
+            counts_bytes: plan.split.as_ref().is_some_and(|split| split.max_bytes.is_some()),
             set: RwLock::new(plan.projection.columns.iter().map(|column| Arc::clone(&column.name)).collect()),
             undeclared: RwLock::new(Vec::new()),
         }
@@ -47,7 +50,7 @@ impl<'p> SinkOperator<'p> {
         self.note(&batch);
         if self.union {
             let set = Arc::clone(&self.set.read().expect(UNPOISONED));
-            if self.appended(&batch).iter().any(|name| !set.contains(name)) {
+            if self.counts_bytes || self.appended(&batch).iter().any(|name| !set.contains(name)) {
                 let encoded = Encoded::default();
                 out.outputs.push(SinkBytes { node: self.node, encoded, names: set, keys: None, waiting: Some(batch) });
                 return;
@@ -96,7 +99,20 @@ impl<'p> SinkOperator<'p> {
     }
 
     /// Encodes a batch that waited. Called in the order of the input.
-    pub(crate) fn settle(&self, runtime: &Runtime<'_>, batch: &Batch, out: &mut BlockResult) -> SinkBytes {
+    pub(crate) fn settle(&self, runtime: &Runtime<'_>, batch: &Batch, out: &mut BlockResult) -> Vec<SinkBytes> {
+        if !self.counts_bytes {
+            return vec![self.settle_records(runtime, batch, out)];
+        }
+        // Each record with the columns known when its turn comes, however many of them came in one batch.
+        let mut settled = Vec::new();
+        for (rows, _) in batch.widened.runs(batch.rows) {
+            let rows: Vec<u32> = rows.map(|row| row as u32).collect();
+            settled.push(self.settle_records(runtime, &batch.take(&rows), out));
+        }
+        settled
+    }
+
+    fn settle_records(&self, runtime: &Runtime<'_>, batch: &Batch, out: &mut BlockResult) -> SinkBytes {
         let mut set = self.set.write().expect(UNPOISONED);
         let mut names = set.to_vec();
         for name in self.appended(batch) {
