@@ -1,7 +1,7 @@
 //! Plans at random, of shapes that need no edge to be held.
 
 use super::expr::{Cell, Expr, Kind};
-use super::plan::{Breaker, Check, Column, Input, InputFile, Node, Op, Plan, Port, SourceSpec, Statement};
+use super::plan::{Breaker, Check, Column, Input, InputFile, Node, Op, Plan, Port, SinkSpec, SourceSpec, Statement};
 use super::rng::Rng;
 
 /// A place to go on from.
@@ -11,6 +11,8 @@ struct Stream {
     columns: Vec<Column>,
     emitted: Option<Vec<String>>,
     widens: bool,
+    /// Rows of several Sources come in turns.
+    turns: bool,
 }
 
 struct Generator {
@@ -71,7 +73,7 @@ impl Generator {
         for stream in streams {
             self.grow(stream, 3);
         }
-        if !self.nodes.iter().any(|node| matches!(node.op, Op::Sink { .. })) {
+        if !self.nodes.iter().any(|node| matches!(node.op, Op::Sink(_))) {
             // Not above a merge, whose inputs feed nothing else.
             let merge = self.nodes.iter().find(|node| matches!(node.op, Op::Merge { .. }));
             let node = merge.unwrap_or(&self.nodes[0]);
@@ -80,6 +82,7 @@ impl Generator {
                 columns: node.columns.clone(),
                 emitted: None,
                 widens: node.widens,
+                turns: true,
             };
             self.sink(&stream);
         }
@@ -134,6 +137,7 @@ impl Generator {
             columns: columns.clone(),
             emitted: None,
             widens: !drop,
+            turns: false,
         };
         self.add("s", Op::Source(SourceSpec { json, columns, drop, files, own_rejects }), Vec::new(), &stream)
     }
@@ -234,6 +238,7 @@ impl Generator {
             column.nullable = inputs.iter().any(nullable);
         }
         stream.emitted = None;
+        stream.turns = interleave || inputs.iter().any(|input| input.turns);
         let ports = inputs.into_iter().map(|input| input.port).collect();
         self.add("m", Op::Merge { interleave }, ports, &stream)
     }
@@ -284,8 +289,11 @@ impl Generator {
             _ => Vec::new(),
         };
         let nulls = self.rng.one_in(2);
+        let per_file = !stream.turns && self.rng.one_in(5);
+        let split = self.rng.one_in(5).then(|| 1 + self.rng.below(7));
         let inputs = vec![stream.port.clone()];
-        self.add("o", Op::Sink { json, unmapped, exclude, nulls }, inputs, stream);
+        let sink = SinkSpec { json, unmapped, exclude, nulls, per_file, split };
+        self.add("o", Op::Sink(sink), inputs, stream);
     }
 
     fn route(&mut self, stream: &Stream) -> Vec<Stream> {

@@ -5,15 +5,16 @@
 mod expr;
 mod generate;
 mod model;
+mod outputs;
 mod plan;
 mod rng;
 
 use clinker_harness::weather::{self, Weather};
 use clinker_harness::{Command, Outcome as Found, Scratch};
 
-use self::expr::{Cell, json_string};
-use self::model::{Dead, Outcome, Record, Rejects};
-use self::plan::{Node, Op, Plan, flat};
+use self::model::{Dead, Outcome, Rejects};
+use self::outputs::outputs;
+use self::plan::{Op, Plan, SinkSpec};
 
 const PLANS: u64 = 200;
 
@@ -59,7 +60,9 @@ fn random_plans_reach_every_kind_of_run() {
                 Op::Transform { checks, .. } => format!("transform, checks {}", checks.len()),
                 Op::Route { inclusive, .. } => format!("route, inclusive {inclusive}"),
                 Op::Merge { interleave } => format!("merge, interleave {interleave}, rejected {}", outcome.exit == 2),
-                Op::Sink { json, unmapped, .. } => format!("sink, json {json}, unmapped {unmapped}"),
+                Op::Sink(SinkSpec { json, unmapped, per_file, .. }) => {
+                    format!("sink, json {json}, unmapped {unmapped}, each file {per_file}")
+                }
             });
         }
         for dead in outcome.rejects.values().flat_map(|rejects| &rejects.rows) {
@@ -91,11 +94,7 @@ fn check(plan: &Plan, expected: &Outcome, weather: Weather) -> Result<(), String
         return stopped(expected, &found, &files);
     }
     let mut wanted: Vec<String> = expected.rejects.keys().cloned().collect();
-    for node in &plan.nodes {
-        let Op::Sink { json, .. } = node.op else { continue };
-        let name = format!("{}.{}", node.name, if json { "ndjson" } else { "csv" });
-        let records = expected.written.get(&node.name).map_or(&[][..], Vec::as_slice);
-        let text = if json { json_output(node, records) } else { flat_output(node, records) };
+    for (name, text) in outputs(plan, expected) {
         let written = scratch.read(&name).unwrap_or_default();
         if written != text {
             return Err(format!("{name}\n--- expected\n{text}\n--- found\n{written}"));
@@ -128,64 +127,6 @@ fn stopped(expected: &Outcome, found: &Found, files: &[String]) -> Result<(), St
         None => Ok(()),
         Some(named) => Err(format!("`{named}` is not named: {text}")),
     }
-}
-
-/// Names and values as a Sink has them, a name with an undeclared field behind it only where it writes such.
-fn projected(node: &Node, record: &Record) -> Vec<(String, Cell)> {
-    let Op::Sink { unmapped, exclude, .. } = &node.op else { panic!("{} is no sink", node.name) };
-    let listed = |name: &String| *unmapped || node.emitted.as_ref().is_none_or(|emitted| emitted.contains(name));
-    let mut fields: Vec<(String, Cell)> = record.cells.iter().filter(|(name, _)| listed(name)).cloned().collect();
-    let extra =
-        record.extra.iter().filter(|(name, _)| *unmapped && record.cells.iter().all(|(known, _)| known != name));
-    fields.extend(extra.cloned());
-    fields.retain(|(name, _)| !exclude.contains(name));
-    fields
-}
-
-fn json_output(node: &Node, records: &[Record]) -> String {
-    let Op::Sink { nulls, .. } = &node.op else { panic!("{} is no sink", node.name) };
-    let object = |record: &Record| {
-        let mut fields = projected(node, record);
-        fields.retain(|(_, cell)| *nulls || *cell != Cell::Null);
-        let members: Vec<String> =
-            fields.iter().map(|(name, cell)| format!("{}:{}", json_string(name), cell.json())).collect();
-        format!("{{{}}}\n", members.join(","))
-    };
-    records.iter().map(object).collect()
-}
-
-fn flat_output(node: &Node, records: &[Record]) -> String {
-    let Op::Sink { unmapped, exclude, .. } = &node.op else { panic!("{} is no sink", node.name) };
-    let fixed = !(node.widens && *unmapped);
-    let mut columns: Vec<String> = Vec::new();
-    if fixed {
-        let known = node.columns.iter().map(|column| &column.name);
-        let emitted = |name: &&String| *unmapped || node.emitted.as_ref().is_none_or(|emitted| emitted.contains(name));
-        columns.extend(known.filter(emitted).filter(|name| !exclude.contains(name)).cloned());
-    }
-    for record in records {
-        for (name, _) in projected(node, record) {
-            if !columns.contains(&name) {
-                columns.push(name);
-            }
-        }
-    }
-    if columns.is_empty() {
-        return String::new();
-    }
-    let line = |cells: Vec<String>| match cells.as_slice() {
-        [only] if only.is_empty() => "\"\"\n".to_owned(),
-        cells => cells.iter().map(|cell| flat(cell)).collect::<Vec<_>>().join(",") + "\n",
-    };
-    let mut text = line(columns.clone());
-    for record in records {
-        let fields = projected(node, record);
-        let cell = |name: &String| {
-            fields.iter().find(|(known, _)| known == name).map_or(String::new(), |(_, cell)| cell.text())
-        };
-        text.push_str(&line(columns.iter().map(cell).collect()));
-    }
-    text
 }
 
 const META: [&str; 13] = [

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::expr::{Cell, Expr, Failed, Kind, Scope, integer, lookup};
-use super::plan::{Breaker, Check, Column, Input, Node, Op, Plan, Port, SourceSpec, Statement, object};
+use super::plan::{Breaker, Check, Column, Input, Node, Op, Plan, Port, SinkSpec, SourceSpec, Statement, object};
 
 /// A record on its way.
 #[derive(Clone, Debug)]
@@ -11,13 +11,13 @@ pub struct Record {
     pub cells: Vec<(String, Cell)>,
     /// Undeclared fields.
     pub extra: Vec<(String, Cell)>,
-    origin: Origin,
+    pub origin: Origin,
 }
 
 #[derive(Clone, Debug)]
-struct Origin {
+pub struct Origin {
     source: String,
-    file: String,
+    pub file: String,
     row: u64,
     /// Counted over the files of the Source.
     ordinal: u64,
@@ -272,7 +272,7 @@ impl Model<'_> {
             let place = self.order.iter().position(|at| *at == consumer).expect("every node has a place");
             match &node.op {
                 Op::Source(_) => panic!("a source reads no node"),
-                Op::Sink { .. } => self.written.entry(node.name.clone()).or_default().push(record.clone()),
+                Op::Sink(_) => self.written.entry(node.name.clone()).or_default().push(record.clone()),
                 Op::Merge { .. } => self.flow(consumer, None, &reordered(record.clone(), &node.columns), failed),
                 Op::Transform { .. } => match self.transform(consumer, record) {
                     Ok(None) => {}
@@ -482,7 +482,7 @@ impl Model<'_> {
         let mut columns: Vec<String> = Vec::new();
         for at in &self.order {
             let node = &self.plan.nodes[*at];
-            if !self.stems_from(*at).iter().any(|source| self.reject_file(source).as_deref() == Some(file)) {
+            if !self.plan.stems_from(*at).iter().any(|source| self.reject_file(source).as_deref() == Some(file)) {
                 continue;
             }
             let mut shape: Vec<String> = match node.op {
@@ -492,10 +492,10 @@ impl Model<'_> {
                     above.columns.iter().map(|column| column.name.clone()).collect()
                 }
                 // A flat output joins arrays, which an undeclared field of a nested input may hold: a row may be refused.
-                Op::Sink { json: false, unmapped: true, .. } if node.widens && self.may_nest(*at) => {
+                Op::Sink(SinkSpec { json: false, unmapped: true, .. }) if node.widens && self.may_nest(*at) => {
                     node.columns.iter().map(|column| column.name.clone()).collect()
                 }
-                Op::Merge { .. } | Op::Sink { .. } => Vec::new(),
+                Op::Merge { .. } | Op::Sink(_) => Vec::new(),
             };
             if matches!(node.op, Op::Source(_)) {
                 shape.push("_cxl_dlq_source_record".to_owned());
@@ -509,15 +509,7 @@ impl Model<'_> {
     fn may_nest(&self, at: usize) -> bool {
         let nests =
             |source: &String| matches!(&self.plan.nodes[self.plan.at(source)].op, Op::Source(source) if source.json);
-        self.stems_from(at).iter().any(nests)
-    }
-
-    fn stems_from(&self, at: usize) -> Vec<String> {
-        let node = &self.plan.nodes[at];
-        match node.op {
-            Op::Source(_) => vec![node.name.clone()],
-            _ => node.inputs.iter().flat_map(|input| self.stems_from(self.plan.at(&input.node))).collect(),
-        }
+        self.plan.stems_from(at).iter().any(nests)
     }
 }
 

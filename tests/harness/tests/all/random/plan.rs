@@ -55,12 +55,25 @@ pub struct Check {
 }
 
 #[derive(Clone, Debug)]
+pub struct SinkSpec {
+    pub json: bool,
+    /// Columns that were not emitted, and undeclared fields, are written too.
+    pub unmapped: bool,
+    pub exclude: Vec<String>,
+    pub nulls: bool,
+    /// One output for each file of the Sources above.
+    pub per_file: bool,
+    /// Records of a file, where the output is divided.
+    pub split: Option<usize>,
+}
+
+#[derive(Clone, Debug)]
 pub enum Op {
     Source(SourceSpec),
     Transform { statements: Vec<Statement>, checks: Vec<Check> },
     Route { inclusive: bool, branches: Vec<(String, Expr)>, default: String },
     Merge { interleave: bool },
-    Sink { json: bool, unmapped: bool, exclude: Vec<String>, nulls: bool },
+    Sink(SinkSpec),
 }
 
 /// An output of a node.
@@ -111,6 +124,15 @@ impl Plan {
     pub fn consumers(&self, name: &str) -> Vec<usize> {
         let reads = |node: &Node| node.inputs.iter().any(|input| input.node == name);
         (0..self.nodes.len()).filter(|at| reads(&self.nodes[*at])).collect()
+    }
+
+    /// The Sources above a node, or itself.
+    pub fn stems_from(&self, at: usize) -> Vec<String> {
+        let node = &self.nodes[at];
+        match node.op {
+            Op::Source(_) => vec![node.name.clone()],
+            _ => node.inputs.iter().flat_map(|input| self.stems_from(self.at(&input.node))).collect(),
+        }
     }
 
     /// The document.
@@ -185,7 +207,7 @@ fn word(op: &Op) -> &'static str {
         Op::Transform { .. } => "transform",
         Op::Route { .. } => "route",
         Op::Merge { .. } => "merge",
-        Op::Sink { .. } => "sink",
+        Op::Sink(_) => "sink",
     }
 }
 
@@ -214,20 +236,27 @@ fn config(yaml: &mut String, node: &Node) {
             lines
         }
         Op::Merge { interleave } => format!("      mode: {}\n", if *interleave { "interleave" } else { "concat" }),
-        Op::Sink { json, unmapped, exclude, nulls } => {
-            let (kind, path) = if *json { ("json", "ndjson") } else { ("csv", "csv") };
-            let mut lines = format!("      name: {name}\n      type: {kind}\n      path: {name}.{path}\n");
-            if *json {
-                lines.push_str("      options: { format: ndjson }\n");
-            }
-            let _ = writeln!(lines, "      include_unmapped: {unmapped}\n      preserve_nulls: {nulls}");
-            if !exclude.is_empty() {
-                let _ = writeln!(lines, "      exclude: [{}]", exclude.join(", "));
-            }
-            lines
-        }
+        Op::Sink(sink) => sink_config(name, sink),
     };
     let _ = write!(yaml, "    config:\n{lines}");
+}
+
+fn sink_config(name: &str, sink: &SinkSpec) -> String {
+    let SinkSpec { json, unmapped, exclude, nulls, per_file, split } = sink;
+    let kind = if *json { "json" } else { "csv" };
+    let each = if *per_file { "{source_file}." } else { "" };
+    let mut lines = format!("      name: {name}\n      type: {kind}\n      path: \"{each}{name}.{kind}\"\n");
+    if *json {
+        lines.push_str("      options: { format: ndjson }\n");
+    }
+    let _ = writeln!(lines, "      include_unmapped: {unmapped}\n      preserve_nulls: {nulls}");
+    if !exclude.is_empty() {
+        let _ = writeln!(lines, "      exclude: [{}]", exclude.join(", "));
+    }
+    if let Some(records) = split {
+        let _ = writeln!(lines, "      split: {{ max_records: {records} }}");
+    }
+    lines
 }
 
 fn source_config(name: &str, source: &SourceSpec) -> String {
