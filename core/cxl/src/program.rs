@@ -1,5 +1,6 @@
 //! Compiled programs and expressions: the public face of the language.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use clinker_diagnostics::{Origin, Span};
@@ -105,7 +106,7 @@ impl Program {
                 Step::Discard(_) => "evaluate".to_owned(),
                 Step::Trace { level, .. } => format!("trace {level:?}").to_lowercase(),
             };
-            let source = on_one_line(&self.text[node.span.start..node.span.end]);
+            let source = on_one_line(&authored(&self.text, node.span, self.origin()));
             lines.push_str(&format!("{head}: {} = {source}\n", node.ty));
         }
         lines
@@ -121,6 +122,14 @@ impl Program {
     /// too large is to be evaluated in pieces: a single row always has an outcome.
     pub fn evaluate_within(&self, batch: &Batch, run: &RunContext, budget: usize) -> Result<Outcome, TooLarge> {
         run_program(&self.body, batch, run, &budget_of(batch, budget))
+    }
+}
+
+/// The text at a span as it may be shown: where the host put values into it, the references to them.
+fn authored<'t>(text: &'t str, span: Span, origin: Option<&dyn Origin>) -> Cow<'t, str> {
+    match origin.map(|origin| origin.quote(span, "").text) {
+        Some(quoted) if quoted.contains("${") => Cow::Owned(quoted),
+        _ => Cow::Borrowed(&text[span.start..span.end]),
     }
 }
 
@@ -148,7 +157,8 @@ impl Expression {
 
     /// Its text on one line, with the type of its value in front.
     pub fn describe(&self) -> String {
-        format!("{} = {}", self.node.ty, on_one_line(&self.text))
+        let whole = Span::new(0, self.text.len());
+        format!("{} = {}", self.node.ty, on_one_line(&authored(&self.text, whole, self.origin())))
     }
 
     /// The type of its value.

@@ -173,7 +173,11 @@ impl ValidationDraft<'_> {
             Some(field) => Some((Arc::clone(field), self.position(node, field, columns, faults)?)),
             None => None,
         };
-        let rule = self.rule();
+        // Without a name of its own a rule is called by its text, which may hold a substituted value.
+        let rule: Arc<str> = match self.fields.text("name") {
+            Some(name) => Arc::clone(name),
+            None => Arc::from(faults.place().redacted(self.node.span, self.rule().to_string())),
+        };
         let test = match &**check {
             "not_empty" => Check::NotEmpty,
             _ => Check::Expression(self.expression(node, &rule, columns, context, faults)?),

@@ -174,3 +174,16 @@ fn eng_200_dot_has_all_nodes_and_edges() {
     }
     assert_eq!(text.matches(" -> ").count(), 5);
 }
+
+#[test]
+fn pipeline_2_environment_values_stay_out_of_explain() {
+    let text = feed("qty * 2", "qty * '${SECRET}'.length()")
+        .replace("cxl:", "validations: [ { check: \"'${SECRET}' != 'x'\" } ], cxl:");
+    let plan = plan(&text);
+    let settings = ExplainSettings { threads: 1 };
+    for shown in [explain_text(&plan, &settings), explain_json(&plan, &settings)] {
+        assert!(!shown.contains("hush"), "{shown}");
+        assert!(shown.contains("qty * '${SECRET}'.length()"), "{shown}");
+        assert!(shown.contains("validation '${SECRET}' != 'x'"), "{shown}");
+    }
+}
