@@ -38,6 +38,8 @@ pub(crate) struct Applier<'p> {
     pub books: Books,
     pub worst: Worst,
     pub ok_rows: u64,
+    /// For each Source the ordinal of the last row that was counted so.
+    pub ok_last: Vec<u64>,
     /// Time of the last dead letter: the clock may step back, the file may not.
     pub last_instant: i128,
     /// Reported when the run has completed.
@@ -200,7 +202,7 @@ impl Applier<'_> {
             self.breakers.reach(*source, *ordinal);
         }
         self.books.add(&block.books);
-        self.ok_rows += block.written.count();
+        self.ok_rows += block.written.count(&mut self.ok_last);
         match block.fault {
             Some(error) => Err(error),
             None => Ok(()),

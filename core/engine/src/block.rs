@@ -6,7 +6,7 @@ use clinker_events::Level;
 use clinker_format::Encoded;
 use clinker_memory::Reservation;
 use clinker_plan::{Node, NodeId};
-use clinker_record::{Batch, Category};
+use clinker_record::{Batch, Category, Origin};
 
 use crate::operators::transform::log::PendingLog;
 use crate::{Books, RunError};
@@ -166,23 +166,28 @@ impl BlockResult {
     }
 }
 
-/// Which source rows of a block have an output row. With one Sink they need only be counted.
+/// Which source rows of a block have an output row. With one Sink, and one row a record, they need only be counted.
 #[derive(Default)]
 pub(crate) struct Written {
-    sinks: usize,
+    counts: bool,
     rows: Vec<bool>,
+    /// The origin of the rows, where several may stem from one record.
+    shared: Option<Origin>,
     counted: u64,
 }
 
 impl Written {
-    /// Nothing is written yet of the rows of a batch that goes to so many Sinks.
-    pub(crate) fn new(batch: &Batch, sinks: usize) -> Self {
+    /// Nothing is written yet of the rows of a batch that goes to so many Sinks; several rows may stem from one record
+    /// where a Source `expands`.
+    pub(crate) fn new(batch: &Batch, sinks: usize, expands: bool) -> Self {
+        let counts = sinks <= 1 && !expands;
         let places = batch.rows.checked_sub(1).map_or(0, |last| batch.origin.block_row(last) as usize + 1);
-        Self { sinks, rows: if sinks > 1 { vec![false; places] } else { Vec::new() }, counted: 0 }
+        let shared = expands.then(|| batch.origin.clone());
+        Self { counts, rows: if counts { Vec::new() } else { vec![false; places] }, shared, counted: 0 }
     }
 
     pub(crate) fn add(&mut self, batch: &Batch, refused: impl Iterator<Item = u32>) {
-        if self.sinks <= 1 {
+        if self.counts {
             self.counted += (batch.rows - refused.count()) as u64;
             return;
         }
@@ -195,7 +200,16 @@ impl Written {
         }
     }
 
-    pub(crate) fn count(&self) -> u64 {
-        self.counted + self.rows.iter().filter(|row| **row).count() as u64
+    /// How many source rows have an output row. `last` has for each Source the ordinal of the last one that was counted:
+    /// the rows of one record may be spread over several blocks.
+    pub(crate) fn count(&self, last: &mut [u64]) -> u64 {
+        let written = self.rows.iter().enumerate().filter(|(_, row)| **row);
+        let Some(origin) = &self.shared else { return self.counted + written.count() as u64 };
+        let is_new = |(place, _): &(usize, &bool)| {
+            let (run, distance) = origin.at(*place as u32);
+            let ordinal = run.ordinal + distance;
+            std::mem::replace(&mut last[usize::from(run.source)], ordinal) != ordinal
+        };
+        written.filter(is_new).count() as u64
     }
 }

@@ -12,6 +12,10 @@ pub struct NodeBook {
     pub rows_out: Vec<u64>,
     /// Rows added as `copied`: branches that a record takes beyond its first.
     pub copied: u64,
+    /// Rows added as `expanded`: rows of one record beyond its first.
+    pub expanded: u64,
+    /// Rows dropped as `empty`: records that are no row.
+    pub empty: u64,
     /// Rows dropped by `filter`.
     pub filtered: u64,
     /// Rows rejected, by category.
@@ -53,7 +57,12 @@ impl NodeBook {
 
     /// Whether every row that came in, or was added, went somewhere.
     pub fn balances(&self) -> bool {
-        self.total_in() + self.copied == self.total_out() + self.filtered + self.rejected_total()
+        self.total_in() + self.added() == self.total_out() + self.filtered + self.rejected_total() + self.empty
+    }
+
+    /// Rows added, for whatever reason.
+    pub fn added(&self) -> u64 {
+        self.copied + self.expanded
     }
 
     fn add(&mut self, other: &NodeBook) {
@@ -62,6 +71,8 @@ impl NodeBook {
         add(&mut self.rows_in, &other.rows_in);
         add(&mut self.rows_out, &other.rows_out);
         self.copied += other.copied;
+        self.expanded += other.expanded;
+        self.empty += other.empty;
         self.filtered += other.filtered;
         for (category, rows) in &other.rejected {
             self.reject(*category, *rows);
@@ -97,13 +108,16 @@ impl Books {
         for (node, book) in plan.nodes.iter().zip(&self.nodes) {
             if !book.balances() {
                 return Err(format!(
-                    "the books of node `{}` do not balance: {} in, {} copied, {} out, {} filtered, {} rejected",
+                    "the books of node `{}` do not balance: {} in, {} copied, {} expanded, {} out, {} filtered, \
+                     {} rejected, {} empty",
                     node.name,
                     book.total_in(),
                     book.copied,
+                    book.expanded,
                     book.total_out(),
                     book.filtered,
-                    book.rejected_total()
+                    book.rejected_total(),
+                    book.empty
                 ));
             }
             for (input, rows_in) in node.inputs.iter().zip(&book.rows_in) {
@@ -126,8 +140,15 @@ mod tests {
 
     #[test]
     fn eng_204_a_node_balances_with_filtered_and_rejected_rows() {
-        let mut book =
-            NodeBook { rows_in: vec![8, 1], rows_out: vec![4, 2], copied: 1, filtered: 3, rejected: Vec::new() };
+        let mut book = NodeBook {
+            rows_in: vec![8, 1],
+            rows_out: vec![4, 5],
+            copied: 1,
+            expanded: 4,
+            empty: 1,
+            filtered: 3,
+            ..NodeBook::default()
+        };
         assert!(!book.balances());
         book.reject(Category::ValidationFailure, 1);
         assert!(book.balances());

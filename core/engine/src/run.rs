@@ -175,6 +175,7 @@ fn applier<'p>(
         books: Books::new(&plan.nodes),
         worst: Worst::default(),
         ok_rows: 0,
+        ok_last: vec![0; plan.nodes.len()],
         breakers: Breakers::new(plan),
         logged: vec![0; plan.nodes.len()],
         last_instant: i128::MIN,

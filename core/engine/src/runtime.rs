@@ -29,6 +29,8 @@ pub(crate) type InputPaths = Arc<[Vec<PathBuf>]>;
 /// The shared, immutable part of a run.
 pub(crate) struct Runtime<'p> {
     pub plan: &'p CompiledPlan,
+    /// Whether several rows may stem from one record of a Source.
+    pub expands: bool,
     pub live: Vec<Vec<bool>>,
     pub letters: Option<Letters>,
     pub strategy: Strategy,
@@ -79,6 +81,7 @@ impl<'p> Runtime<'p> {
         let (in_flight, bytes) = share(plan.memory.limit, envelope.threads);
         Ok(Self {
             plan,
+            expands: plan.nodes.iter().any(|node| matches!(&node.operator, Operator::Source(source) if source.expands)),
             live: live_columns(plan, letters.is_some()),
             letters,
             strategy: plan.failures.strategy,

@@ -299,7 +299,7 @@ impl<'u, 'p> Unit<'u, 'p> {
     /// Admitted rows of one block through all nodes below the Source.
     fn flow(&self, runtime: &Runtime<'_>, admitted: Batch, evaluation: &RunContext) -> Result<BlockResult, TooLarge> {
         let mut part = BlockResult::new(&runtime.plan.nodes, Vec::new());
-        part.written = Written::new(&admitted, self.sinks.len());
+        part.written = Written::new(&admitted, self.sinks.len(), runtime.expands);
         let mut flow = Flow::new(runtime.plan);
         flow.put(self.origin, vec![Some(admitted)]);
         for &id in &self.below {

@@ -20,8 +20,8 @@ pub mod write;
 pub use descriptor::{Descriptor, ReadCapabilities, WriteCapabilities};
 pub use options::{OptionFault, OptionKind, OptionSpec, OptionValue, Options, parse_size};
 pub use read::{
-    Block, BlockBound, Cutter, Decoded, Decoder, Fault, FileIdentity, InputField, OpenFile, ReadFactory, ReadRequest,
-    RejectedRow, RowText, ShapeRun,
+    Block, BlockBound, Cutter, Decoded, Decoder, ExpandMode, ExpandRule, Fault, FileIdentity, InputField, OpenFile,
+    Overrun, Overruns, ReadFactory, ReadRequest, RejectedRow, RowText, ShapeRun,
 };
 pub use registry::{Format, Registration};
 pub use write::{

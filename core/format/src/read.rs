@@ -23,6 +23,28 @@ pub struct InputField {
     pub multiple: bool,
 }
 
+/// A field of which each occurrence becomes a row of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpandRule {
+    /// The field, by its flattened name in the record.
+    pub field: Arc<str>,
+    /// Whether a record without an occurrence is one row, rather than none.
+    pub keep_empty: bool,
+    /// Where the fields of an occurrence go.
+    pub mode: ExpandMode,
+    /// The field that receives the 1-based position of the occurrence.
+    pub position_column: Option<Arc<str>>,
+}
+
+/// Where the fields of an occurrence go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpandMode {
+    /// To the top level of the record.
+    Extract,
+    /// Below the name of the expanded field.
+    Split,
+}
+
 /// What a format is asked to read.
 pub struct ReadRequest<'a> {
     /// The given options, checked against the descriptor.
@@ -34,6 +56,10 @@ pub struct ReadRequest<'a> {
     /// Whether the first field that is not declared ends the reading (E430). For formats whose records name their own
     /// fields; where files name their columns, their reader's host compares them.
     pub refuse_undeclared: bool,
+    /// Fields that make several rows of a record, applied in this order. Only for formats whose descriptor says so.
+    pub expand: &'a [ExpandRule],
+    /// The most rows that one record may become through them.
+    pub max_rows: Option<u64>,
 }
 
 /// One input file, for messages.
@@ -137,10 +163,15 @@ pub struct Decoded {
     pub shapes: Vec<ShapeRun>,
     /// Number of accepted rows.
     pub rows: usize,
-    /// Block positions of the accepted rows; `None` when every row of the block was accepted.
+    /// Block positions of the accepted rows; `None` when every row of the block was accepted. A record that was expanded
+    /// repeats its position for each of its rows.
     pub accepted: Option<Vec<u32>>,
     /// The rows that were not, in order.
     pub rejected: Vec<RejectedRow>,
+    /// Records that would have become more rows than [`ReadRequest::max_rows`], and became none.
+    pub overruns: Option<Box<Overruns>>,
+    /// Records without an occurrence of an expanded field that is not kept empty: they are no rows.
+    pub dropped: u64,
     /// Corruption behind these rows, which only decoding could find: nothing after it is read.
     pub fault: Option<Fault>,
 }
@@ -152,6 +183,26 @@ pub struct ShapeRun {
     pub rows: usize,
     /// Positions in [`Decoded::undeclared`], in the order in which each of these rows has them.
     pub fields: Vec<u32>,
+}
+
+/// Records that would have become too many rows.
+#[derive(Debug, Default)]
+pub struct Overruns {
+    /// Where they stand, in order.
+    pub places: Vec<Overrun>,
+    /// The cells of the records as they were read, not expanded: one row for each of `places`.
+    pub records: Decoded,
+}
+
+/// A record that would have become too many rows.
+#[derive(Clone, Debug)]
+pub struct Overrun {
+    /// Position in the block.
+    pub row: u32,
+    /// Physical line, 1-based.
+    pub line: u64,
+    /// Byte offset in the file of the record.
+    pub offset: u64,
 }
 
 /// A bounded row whose form is wrong: a row of its own with its exact bytes.

@@ -239,6 +239,10 @@ pub struct SourcePlan {
     pub columns: Vec<SourceColumn>,
     /// Undeclared fields.
     pub on_unmapped: OnUnmapped,
+    /// Whether a record may become several rows, or none.
+    pub expands: bool,
+    /// The most rows that a record may become.
+    pub max_rows: Option<u64>,
 }
 
 /// Where an output column of a Transform comes from.

@@ -48,7 +48,11 @@ impl Origin {
 
     /// The run that a batch row belongs to, and its distance from the run's first row.
     pub fn locate(&self, row: usize) -> (&OriginRun, u64) {
-        let at = self.block_row(row);
+        self.at(self.block_row(row))
+    }
+
+    /// The run that a row of the block belongs to, and its distance from the run's first row.
+    pub fn at(&self, at: u32) -> (&OriginRun, u64) {
         let run = match self.runs.binary_search_by(|run| run.start.cmp(&at)) {
             Ok(found) => &self.runs[found],
             Err(after) => &self.runs[after.max(1) - 1],

@@ -30,8 +30,16 @@ fn main() -> Result<(), Failure> {
     let path = std::env::args().nth(1).ok_or("the path of a csv file is missing")?;
     let bytes = fs::read(&path)?;
     let options = Options::default();
-    let factory =
-        Csv.bind_reader(&ReadRequest { options: &options, fields: &[], undeclared: true, refuse_undeclared: false }).map_err(|_| "options")?;
+    let factory = Csv
+        .bind_reader(&ReadRequest {
+            options: &options,
+            fields: &[],
+            undeclared: true,
+            refuse_undeclared: false,
+            expand: &[],
+            max_rows: None,
+        })
+        .map_err(|_| "options")?;
     let output = Csv
         .bind_writer(&WriteRequest { options: &options, header: true, preserve_nulls: false, joins: &[] })
         .map_err(|_| "options")?;

@@ -30,7 +30,14 @@ fn main() -> Result<(), Failure> {
     let bytes = fs::read(&path)?;
     let fields = fields(&bytes)?;
     let options = Options::default();
-    let read = ReadRequest { options: &options, fields: &fields, undeclared: true, refuse_undeclared: false };
+    let read = ReadRequest {
+        options: &options,
+        fields: &fields,
+        undeclared: true,
+        refuse_undeclared: false,
+        expand: &[],
+        max_rows: None,
+    };
     let factory = Json.bind_reader(&read).map_err(|_| "options")?;
     let mut options = Options::default();
     options.set("format", OptionValue::Text("ndjson".into()));
@@ -55,7 +62,14 @@ fn main() -> Result<(), Failure> {
 fn fields(bytes: &[u8]) -> Result<Vec<InputField>, Failure> {
     let options = Options::default();
     let factory = Json
-        .bind_reader(&ReadRequest { options: &options, fields: &[], undeclared: true, refuse_undeclared: false })
+        .bind_reader(&ReadRequest {
+            options: &options,
+            fields: &[],
+            undeclared: true,
+            refuse_undeclared: false,
+            expand: &[],
+            max_rows: None,
+        })
         .map_err(|_| "options")?;
     let (mut file, mut input) = open(&*factory, bytes)?;
     let block = file.cutter.cut(&mut input, BOUND).map_err(|fault| format!("{fault:?}"))?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clinker_format::charset::{Charset, Undecodable};
-use clinker_format::{Block, Decoded, Decoder, Fault, RejectedRow, RowText};
+use clinker_format::{Block, Decoded, Decoder, Fault, Overrun, Overruns, RejectedRow, RowText};
 use clinker_record::text::{preview_bytes, raw_row};
 use memchr::{memchr, memchr_iter};
 
@@ -43,9 +43,21 @@ struct Place {
 
 /// What came of a record.
 enum Outcome {
-    Accepted,
-    Rejected { code: &'static str, at: usize, reason: String },
-    Corrupt { code: &'static str, at: usize, reason: String, help: Option<String> },
+    /// It is so many rows.
+    Accepted(usize),
+    /// It begins there and would be too many rows.
+    Exceeds(usize),
+    Rejected {
+        code: &'static str,
+        at: usize,
+        reason: String,
+    },
+    Corrupt {
+        code: &'static str,
+        at: usize,
+        reason: String,
+        help: Option<String>,
+    },
 }
 
 impl Decoder for JsonDecoder {
@@ -55,7 +67,12 @@ impl Decoder for JsonDecoder {
         let mut work = Work {
             block,
             data,
-            rows: Rows::new(data, block.rows as usize, &self.keys, wanted),
+            keys: &self.keys,
+            wanted,
+            rows: Rows::expanding(data, block.rows as usize, &self.keys, wanted),
+            originals: None,
+            overruns: Vec::new(),
+            dropped: 0,
             accepted: Vec::new(),
             rejected: Vec::new(),
             fault: None,
@@ -65,10 +82,21 @@ impl Decoder for JsonDecoder {
             Layout::Lines => work.read_lines(valid),
             Layout::Elements(depth) => work.read_elements(depth, valid),
         }
-        let all = work.rejected.is_empty() && work.fault.is_none();
+        let all = work.rejected.is_empty() && work.fault.is_none() && self.keys.expand.is_empty();
         let accepted = if all { None } else { Some(work.accepted) };
-        let mut decoded = Decoded { accepted, rejected: work.rejected, fault: work.fault, ..Decoded::default() };
+        let mut decoded = Decoded {
+            accepted,
+            rejected: work.rejected,
+            dropped: work.dropped,
+            fault: work.fault,
+            ..Decoded::default()
+        };
         work.rows.finish(&block.data, wanted, &mut decoded);
+        if let Some(originals) = work.originals {
+            let mut overruns = Overruns { places: work.overruns, records: Decoded::default() };
+            originals.finish(&block.data, wanted, &mut overruns.records);
+            decoded.overruns = Some(Box::new(overruns));
+        }
         decoded
     }
 
@@ -163,7 +191,14 @@ impl Lines {
 struct Work<'a> {
     block: &'a Block,
     data: &'a [u8],
+    keys: &'a Keys,
+    wanted: &'a [usize],
     rows: Rows<'a>,
+    /// The records that would be too many rows, as they were read.
+    originals: Option<Box<Rows<'a>>>,
+    overruns: Vec<Overrun>,
+    /// Records that are no row.
+    dropped: u64,
     accepted: Vec<u32>,
     rejected: Vec<RejectedRow>,
     fault: Option<Fault>,
@@ -300,8 +335,17 @@ impl Work<'_> {
     #[inline]
     fn settle(&mut self, place: &Place, outcome: Outcome) -> bool {
         match outcome {
-            Outcome::Accepted => {
+            Outcome::Accepted(1) => {
                 self.accepted.push(place.row);
+                false
+            }
+            Outcome::Accepted(rows) => {
+                self.accepted.extend(std::iter::repeat_n(place.row, rows));
+                self.dropped += u64::from(rows == 0);
+                false
+            }
+            Outcome::Exceeds(at) => {
+                self.keep_original(place.row, at);
                 false
             }
             Outcome::Rejected { code, at, reason } => {
@@ -323,6 +367,17 @@ impl Work<'_> {
         }
     }
 
+    /// Keeps a record that would be too many rows as it was read.
+    #[cold]
+    fn keep_original(&mut self, row: u32, at: usize) {
+        let originals =
+            self.originals.get_or_insert_with(|| Box::new(Rows::of_originals(self.data, self.keys, self.wanted)));
+        let read = originals.read(&mut Scanner::whole(self.data, at), 0, false);
+        debug_assert!(matches!(read, Ok(Read::Rows(1))), "a record that was read before");
+        let (line, offset) = (self.lines.of(self.data, at), self.block.offset + at as u64);
+        self.overruns.push(Overrun { row, line, offset });
+    }
+
     fn undecodable(&self, at: usize, len: usize) -> String {
         let mut reason = format!("not valid utf-8 at byte offset {}:", self.block.offset + at as u64);
         for byte in &self.data[at..at + len] {
@@ -336,7 +391,8 @@ impl From<Read> for Outcome {
     #[inline]
     fn from(read: Read) -> Self {
         match read {
-            Read::Row => Outcome::Accepted,
+            Read::Rows(rows) => Outcome::Accepted(rows),
+            Read::Exceeds(at) => Outcome::Exceeds(at),
             Read::Repeats(Repeated { key, at }) => {
                 let reason = format!("the field `{key}` occurs more than once in the record");
                 Outcome::Rejected { code: "E427", at, reason }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use clinker_format::ReadRequest;
+use clinker_format::{ExpandMode, ExpandRule, ReadRequest};
 
 /// A declared input name.
 #[derive(Debug)]
@@ -28,6 +28,10 @@ pub struct Keys {
     refuse: bool,
     /// Whether `.`, `[` and `\` of a key are escaped in names.
     pub escape: bool,
+    /// Fields that make several rows of a record.
+    pub expand: Vec<ExpandRule>,
+    /// The most rows that one record may become through them.
+    pub max_rows: u64,
 }
 
 /// A field that ends the reading.
@@ -54,7 +58,16 @@ impl Keys {
         }
         let hidden = request.fields.iter().filter(|field| !positions.contains_key(&field.exposed_name));
         let hiding = hidden.map(|field| (Arc::clone(&field.exposed_name), Arc::clone(&field.input_name))).collect();
-        Self { declared, positions, hiding, undeclared: request.undeclared, refuse: request.refuse_undeclared, escape }
+        Self {
+            declared,
+            positions,
+            hiding,
+            undeclared: request.undeclared,
+            refuse: request.refuse_undeclared,
+            escape,
+            expand: request.expand.to_vec(),
+            max_rows: request.max_rows.unwrap_or(u64::MAX),
+        }
     }
 
     /// Position of a declared name.
@@ -83,7 +96,14 @@ impl Keys {
 
     /// Whether values of that name are collected.
     pub fn collects(&self, name: &str) -> bool {
-        self.position(name).is_some_and(|position| self.declared[position as usize].multiple)
+        let multiple = |name| self.position(name).is_some_and(|position| self.declared[position as usize].multiple);
+        multiple(name) || self.lifted(name).any(multiple)
+    }
+
+    /// The names that a name has once its field is expanded.
+    fn lifted<'n>(&self, name: &'n str) -> impl Iterator<Item = &'n str> {
+        let lifting = self.expand.iter().filter(|rule| rule.mode == ExpandMode::Extract);
+        lifting.filter_map(move |rule| name.strip_prefix(&*rule.field)?.strip_prefix('.'))
     }
 
     /// Whether values of that name, or of one inside it, are collected.
@@ -92,5 +112,6 @@ impl Keys {
             declared.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         self.declared.iter().any(|declared| declared.multiple && inside(declared))
+            || self.lifted(name).any(|name| self.collects_under(name))
     }
 }

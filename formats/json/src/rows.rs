@@ -3,14 +3,17 @@
 //! Records of a file resemble one another, so each key is expected to be followed by the one that followed it last time:
 //! then comparing the bytes of that key replaces scanning and looking it up.
 
+mod expand;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_buffer::Buffer;
-use clinker_format::{Decoded, ShapeRun};
+use clinker_format::{Decoded, ExpandMode, ShapeRun};
 use clinker_record::cast::Cells;
 use clinker_record::{CellRef, JsonCells, JsonKind, TextCells};
 
+use self::expand::Expansion;
 use crate::keys::{Declared, Keys, Refusal};
 use crate::scan::{Flaw, MAX_DEPTH, Repeated, Scanned, Scanner, plain_len, unescape};
 
@@ -27,7 +30,7 @@ struct Node {
     parent: u32,
     /// The key that followed it last.
     next: u32,
-    /// Its column, once a value was seen.
+    /// Its column, once a value was seen; where records are expanded its name among those of the [`Expansion`].
     slot: u32,
     /// The record that it held a value in last.
     record: u32,
@@ -67,8 +70,10 @@ struct Slot {
 /// What became of an object.
 #[derive(Debug)]
 pub enum Read {
-    /// A row.
-    Row,
+    /// So many rows: one, unless records are expanded.
+    Rows(usize),
+    /// Nothing: it would be more rows than are allowed. Where it begins.
+    Exceeds(usize),
     /// Nothing: a name repeats in it.
     Repeats(Repeated),
     /// Nothing: it has a field that ends the reading, at a position.
@@ -102,6 +107,10 @@ pub struct Rows<'a> {
     collected: Vec<u32>,
     repeated: Option<Repeated>,
     refused: Option<(Box<Refusal>, usize)>,
+    /// The state of expanding records; none where each is one row.
+    expansion: Option<Box<Expansion>>,
+    /// Whether records are rows whatever their names: a field that repeats keeps its first value.
+    lenient: bool,
     extra: Vec<u8>,
     /// Accepted records.
     accepted: usize,
@@ -140,40 +149,68 @@ impl<'a> Rows<'a> {
             collected: Vec::new(),
             repeated: None,
             refused: None,
+            expansion: None,
+            lenient: false,
             extra: Vec::new(),
             accepted: 0,
             record: 0,
         }
     }
 
+    /// The same for the records that the names expand.
+    pub fn expanding(data: &'a [u8], rows: usize, keys: &'a Keys, wanted: &[usize]) -> Self {
+        let mut new = Self::new(data, rows, keys, wanted);
+        if !keys.expand.is_empty() {
+            new.begin_expanding();
+        }
+        new
+    }
+
+    /// The same for records that are kept as they were read, whatever is wrong with their names.
+    pub fn of_originals(data: &'a [u8], keys: &'a Keys, wanted: &[usize]) -> Self {
+        Self { lenient: true, ..Self::new(data, 0, keys, wanted) }
+    }
+
     /// Reads the object that begins at the scanner, which must also end the text of the scanner where `alone` is set. It
     /// becomes a row unless it is broken or must not be one; then nothing of it is kept.
     pub fn read(&mut self, scan: &mut Scanner<'_>, depth: usize, alone: bool) -> Scanned<Read> {
         self.record += 1;
+        let begin = scan.at;
         let (listed, extra) = (self.order.len(), self.extra.len());
         self.collected.clear();
         self.shape.clear();
         (self.repeated, self.refused) = (None, None);
-        let mut result = self.object(scan, depth);
+        self.forget_object();
+        let mut result = self.object(scan, depth, ROOT, 1);
         if alone && result.is_ok() {
             scan.blanks();
             if !scan.is_at_end() {
                 result = Err(scan.expected("the end of the line behind the object"));
             }
         }
-        if result.is_ok() && self.repeated.is_none() && self.refused.is_none() {
+        if self.expansion.is_some() && result.is_ok() && self.repeated.is_none() {
+            match self.expand(begin) {
+                Ok(Some(rows)) => return Ok(Read::Rows(rows)),
+                Ok(None) if self.repeated.is_none() && self.refused.is_none() => {
+                    self.undo(listed, extra);
+                    return Ok(Read::Exceeds(begin));
+                }
+                Ok(None) => {}
+                Err(flaw) => result = Err(flaw),
+            }
+        } else if result.is_ok() && (self.lenient || self.repeated.is_none() && self.refused.is_none()) {
             for slot in std::mem::take(&mut self.collected) {
                 self.collect(slot);
             }
             self.end_shape();
             self.accepted += 1;
-            return Ok(Read::Row);
+            return Ok(Read::Rows(1));
         }
         self.undo(listed, extra);
         result.map(|()| match (self.repeated.take(), self.refused.take()) {
             (Some(repeated), _) => Read::Repeats(repeated),
             (None, Some((refusal, at))) => Read::Refused(refusal, at),
-            (None, None) => Read::Row,
+            (None, None) => Read::Rows(0),
         })
     }
 
@@ -219,9 +256,10 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn object(&mut self, scan: &mut Scanner<'_>, depth: usize) -> Scanned<()> {
+    /// Reads an object whose keys stand under `root`, as the object level `level` of their names.
+    fn object(&mut self, scan: &mut Scanner<'_>, depth: usize, root: u32, level: usize) -> Scanned<()> {
         let mut parents = Vec::new();
-        let (mut parent, mut previous) = (ROOT, ROOT);
+        let (mut parent, mut previous) = (root, root);
         scan.at += 1;
         scan.blanks();
         let mut more = scan.peek() != Some(b'}');
@@ -231,7 +269,7 @@ impl<'a> Rows<'a> {
                 previous = node;
                 scan.colon()?;
                 if scan.peek() == Some(b'{') {
-                    if parents.len() + 2 > MAX_LEVELS {
+                    if level + parents.len() + 1 > MAX_LEVELS {
                         return Err(too_many_levels(scan));
                     }
                     if depth + parents.len() + 2 > MAX_DEPTH {
@@ -243,6 +281,9 @@ impl<'a> Rows<'a> {
                     scan.at += 1;
                     scan.blanks();
                     more = scan.peek() != Some(b'}');
+                    if !more && self.expansion.is_some() {
+                        self.note_empty(node);
+                    }
                     continue;
                 }
                 self.value(scan, node, depth + parents.len() + 1)?;
@@ -331,7 +372,34 @@ impl<'a> Rows<'a> {
 
     #[inline]
     fn value(&mut self, scan: &mut Scanner<'_>, node: u32, depth: usize) -> Scanned<()> {
+        let (value, repeated) = self.token(scan, depth)?;
+        if let Some(repeated) = repeated {
+            self.repeats_inside(node, value, repeated);
+        }
+        if self.expansion.is_some() {
+            self.put_item(node, value);
+        } else {
+            self.put(node, value);
+        }
+        Ok(())
+    }
+
+    /// An object inside an array repeats a key.
+    #[cold]
+    fn repeats_inside(&mut self, node: u32, array: Value, repeated: Repeated) {
+        let name = format!("{}: {}", self.name(node), repeated.key);
+        match &mut self.expansion {
+            // The array may be expanded: then its objects are records of their own.
+            Some(expansion) => expansion.doubt(array.start, Repeated { key: name, at: repeated.at }),
+            None => self.repeats(name, repeated.at),
+        }
+    }
+
+    /// A value that is no object; with a key that repeats in an object inside it.
+    #[inline]
+    fn token(&mut self, scan: &mut Scanner<'_>, depth: usize) -> Scanned<(Value, Option<Repeated>)> {
         let start = scan.at;
+        let mut repeated = None;
         let (kind, text) = match scan.peek() {
             Some(b'"') => {
                 let text = scan.string()?;
@@ -349,10 +417,7 @@ impl<'a> Rows<'a> {
                 (JsonKind::Null, CellRef::ABSENT)
             }
             Some(b'[') => {
-                if let Some(repeated) = scan.value(depth)? {
-                    let name = format!("{}: {}", self.name(node), repeated.key);
-                    self.repeats(name, repeated.at);
-                }
+                repeated = scan.value(depth)?;
                 (JsonKind::Array, cell(start, scan.at))
             }
             _ => {
@@ -360,8 +425,7 @@ impl<'a> Rows<'a> {
                 (JsonKind::Bool, cell(start, scan.at))
             }
         };
-        self.put(node, Value { kind, text, start, end: scan.at });
-        Ok(())
+        Ok((Value { kind, text, start, end: scan.at }, repeated))
     }
 
     #[inline]
@@ -448,12 +512,16 @@ impl<'a> Rows<'a> {
     /// Finds or makes the column of a key.
     #[cold]
     fn resolve(&mut self, node: u32) {
-        let name = self.name(node);
-        let slot = match self.keys.position(&name).or_else(|| self.named.get(&*name).copied()) {
+        self.nodes[node as usize].slot = self.slot_of(self.name(node));
+    }
+
+    /// Finds or makes the column of a name.
+    fn slot_of(&mut self, name: String) -> u32 {
+        match self.keys.position(&name).or_else(|| self.named.get(&*name).copied()) {
             Some(slot) => slot,
             None => {
                 let (slot, name) = (self.slots.len() as u32, Arc::<str>::from(name));
-                let refusal = self.keys.refusal(&name).map(Box::new);
+                let refusal = if self.lenient { None } else { self.keys.refusal(&name).map(Box::new) };
                 self.named.insert(Arc::clone(&name), slot);
                 self.slots.push(Slot {
                     name,
@@ -469,21 +537,26 @@ impl<'a> Rows<'a> {
                 });
                 slot
             }
-        };
-        self.nodes[node as usize].slot = slot;
+        }
     }
 
     /// The name that a key and those around it make.
     fn name(&self, node: u32) -> String {
         let mut path = Vec::new();
         let mut at = node;
-        while at != ROOT {
+        while self.nodes[at as usize].parent != NONE {
             path.push(at);
             at = self.nodes[at as usize].parent;
         }
         let mut name = String::new();
-        for (place, node) in path.iter().rev().enumerate() {
-            if place > 0 {
+        // Other roots are those of the occurrences of expanded fields, in order.
+        if let Some(rule) = at.checked_sub(1).map(|rule| &self.keys.expand[rule as usize])
+            && rule.mode == ExpandMode::Split
+        {
+            name.push_str(&rule.field);
+        }
+        for node in path.iter().rev() {
+            if !name.is_empty() || *node != path[path.len() - 1] {
                 name.push('.');
             }
             let key = String::from_utf8_lossy(&self.nodes[*node as usize].key);

@@ -185,8 +185,8 @@ fn check_books(report: &RunReport) {
     let mut rejected = 0;
     for book in &report.books.nodes {
         assert_eq!(
-            book.total_in() + book.copied,
-            book.total_out() + book.filtered + book.rejected_total(),
+            book.total_in() + book.added(),
+            book.total_out() + book.filtered + book.rejected_total() + book.empty,
             "a node does not balance: {book:?}"
         );
         rejected += book.rejected_total();

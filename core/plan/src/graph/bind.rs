@@ -120,6 +120,8 @@ fn bind_source(source: SourceDraft, index: u16) -> Bound {
             reader: parts.reader,
             columns: parts.columns,
             on_unmapped: parts.on_unmapped,
+            expands: parts.expands,
+            max_rows: parts.max_rows,
         })
     });
     Bound { shape, operator, refusing: false }

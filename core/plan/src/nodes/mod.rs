@@ -2,6 +2,7 @@
 
 pub(crate) mod columns;
 mod cxl;
+mod expand;
 pub(crate) mod log;
 pub(crate) mod merge;
 pub(crate) mod names;

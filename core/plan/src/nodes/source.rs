@@ -12,6 +12,7 @@ use crate::decode::{self, ANY, Fields, Key, Shape, gone, later, optional, requir
 use crate::faults::{Fault, Faults};
 use crate::model::{OnUnmapped, SourceColumn};
 use crate::nodes::columns::{self, ColumnDraft};
+use crate::nodes::expand::{self, Expansion};
 use crate::nodes::options::{self, Direction};
 use crate::nodes::selection;
 use crate::nodes::split::{self, SplitDraft};
@@ -40,6 +41,10 @@ pub(crate) struct SourceParts {
     pub reader: Arc<dyn ReadFactory>,
     pub columns: Vec<SourceColumn>,
     pub on_unmapped: OnUnmapped,
+    /// Whether a record may become several rows, or none.
+    pub expands: bool,
+    /// The most rows that a record may become.
+    pub max_rows: Option<u64>,
 }
 
 const ON_UNMAPPED: &[Key] =
@@ -64,14 +69,18 @@ pub(super) const CONFIG: &[Key] = &[
     optional("compression", Shape::Words(&Compression::WORDS), "how the files are compressed"),
     optional("on_unmapped", Shape::Map(ON_UNMAPPED), "what happens to undeclared fields"),
     optional("split_values", Shape::List(&split::SPLIT_ITEM), "cells that hold several values"),
+    optional("split_to_rows", Shape::List(&expand::ITEM), "fields of which each occurrence becomes a row"),
+    optional(
+        "max_output_rows_per_input",
+        Shape::Integer(i64::MIN),
+        "the most rows of one record under `split_to_rows`",
+    ),
     later("correlation_key", &[]),
     optional("sort_order", Shape::List(&ANY), "declared order of each file"),
     optional("on_unsorted", Shape::Word(&["warn", "error"]), "what a file out of order means"),
     later("watermark", &[]),
     later("envelope", &[]),
     later("dlq_granularity", &["record"]),
-    later("split_to_rows", &["[]"]),
-    later("max_output_rows_per_input", &[]),
     later("resource", &[]),
     gone("array_paths", "E360", "use `split_to_rows`, `split_values` or `multiple: true`"),
 ];
@@ -105,10 +114,12 @@ pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults:
             let matched = columns
                 .as_deref()
                 .is_some_and(|columns| split::match_columns(name, format_name, &splits, columns, reads, faults));
-            match (&columns, given, matched) {
-                (Some(columns), Some(given), true) => {
-                    bind(name, &fields, format, (&given, on_unmapped), columns, faults)
-                        .map(|reader| (format_name, reader, splits))
+            let expansion =
+                expand::read(&fields, format_name, reads, columns.as_deref().unwrap_or_default(), &splits, faults);
+            match (&columns, given, matched, expansion) {
+                (Some(columns), Some(given), true, Some(expansion)) => {
+                    bind(name, &fields, format, (&given, on_unmapped, &expansion), columns, faults)
+                        .map(|reader| (format_name, reader, splits, expansion))
                 }
                 _ => None,
             }
@@ -119,7 +130,7 @@ pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults:
     let undeclared_arrays = widened && reads.is_some_and(|reads| reads.native_arrays);
     let stem = selection::stem(&fields);
     let parts = (|| {
-        let (format, reader, splits) = bound?;
+        let (format, reader, splits, expansion) = bound?;
         let rules = columns.as_deref()?.iter().map(|column| source_column(column, &splits, context)).collect();
         Some(SourceParts {
             label: Arc::clone(fields.text("name")?),
@@ -129,6 +140,8 @@ pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults:
             reader,
             columns: rules,
             on_unmapped: on_unmapped?,
+            expands: !expansion.rules.is_empty(),
+            max_rows: expansion.max_rows,
         })
     })();
     Some(SourceDraft { columns, widened, undeclared_arrays, stem, parts })
@@ -207,7 +220,7 @@ fn bind(
     name: &str,
     fields: &Fields<'_>,
     format: &'static dyn clinker_format::Format,
-    (given, on_unmapped): (&Options, Option<OnUnmapped>),
+    (given, on_unmapped, expansion): (&Options, Option<OnUnmapped>, &Expansion),
     columns: &[ColumnDraft],
     faults: &mut Faults,
 ) -> Option<Arc<dyn ReadFactory>> {
@@ -225,6 +238,8 @@ fn bind(
         fields: &inputs,
         undeclared: on_unmapped != Some(OnUnmapped::Drop),
         refuse_undeclared: on_unmapped == Some(OnUnmapped::Reject),
+        expand: &expansion.rules,
+        max_rows: expansion.max_rows,
     }) {
         Ok(reader) => Some(reader),
         Err(found) => {

@@ -210,6 +210,37 @@ fn e358_e361_split_values() {
 }
 
 #[test]
+fn e358_e403_split_to_rows() {
+    let with = |more: &str| with(more).replacen("type: toy", "type: nested", 1);
+    let plan = plan(&with(
+        "split_to_rows: [ lines, { field: a.b, mode: split, keep_empty: false, position_column: n } ]\n      \
+                           max_output_rows_per_input: 3",
+    ));
+    let source = source(&plan);
+    assert_eq!((source.expands, source.max_rows), (true, Some(3)));
+    for (rules, problem) in [
+        ("lines, ‹lines", "a second time"),
+        ("‹a..b", "empty segment"),
+        ("a, ‹a.b", "takes the fields of `a` to the top level, where `a.b` is `b`"),
+        ("a.b, ‹{ field: a, position_column: n }", "takes the fields of `a`"),
+        ("{ field: a, position_column: n }, ‹{ field: b, position_column: n }", "of the one for `a`"),
+        ("‹{ field: a, position_column: \"\" }", "empty `position_column`"),
+    ] {
+        expect(&with(&format!("split_to_rows: [ {rules} ]")), &[("E358", problem)]);
+    }
+    self::plan(&with("split_to_rows: [ { field: a, mode: split }, a.b, ab ]"));
+    let note = "{ name: note, type: string }";
+    let multiple = with("split_to_rows: [ ‹tags ]")
+        .replace(note, "{ name: note, type: string, multiple: true, source_name: tags }");
+    expect(&multiple, &[("E358", "column `note`, which is `multiple`")]);
+    expect(&with("split_to_rows: [ { field: a, ‹modes: split } ]"), &[("E000", "did you mean `mode`")]);
+    expect(&with("split_to_rows: [ { field: a, mode: ‹both } ]"), &[("E000", "")]);
+    expect(&with("split_to_rows: [ a ]\n      max_output_rows_per_input: ‹0"), &[("E403", "at least 1")]);
+    expect(&with("‹max_output_rows_per_input: 3"), &[("E358", "`split_to_rows`, which is not given")]);
+    expect(&self::with("split_to_rows: [ ‹a ]"), &[("E358", "format `toy` does not read `split_to_rows`")]);
+}
+
+#[test]
 fn e360_array_paths_are_gone() {
     expect(&with("‹array_paths: [a]"), &[("E360", "split_to_rows")]);
 }
@@ -235,8 +266,6 @@ fn nodes_2_1_source_keys_that_are_not_built() {
         "watermark: { column: id }",
         "envelope: {}",
         "dlq_granularity: document",
-        "split_to_rows: [a]",
-        "max_output_rows_per_input: 3",
         "resource: r",
     ] {
         let name = key.split(':').next().expect("a key");

@@ -79,7 +79,7 @@ static NESTED: Descriptor = Descriptor {
     summary: "Has lists of its own.",
     read: Some(ReadCapabilities {
         options: &[],
-        split_to_rows: false,
+        split_to_rows: true,
         split_values: false,
         native_arrays: true,
         split_escapes: false,

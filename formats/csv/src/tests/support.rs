@@ -70,7 +70,14 @@ pub fn reader(
     fields: &[&str],
 ) -> Result<Arc<dyn ReadFactory>, Vec<OptionFault>> {
     let fields: Vec<InputField> = fields.iter().map(|name| field(name)).collect();
-    Csv.bind_reader(&ReadRequest { options: &options(given), fields: &fields, undeclared: true, refuse_undeclared: false })
+    Csv.bind_reader(&ReadRequest {
+        options: &options(given),
+        fields: &fields,
+        undeclared: true,
+        refuse_undeclared: false,
+        expand: &[],
+        max_rows: None,
+    })
 }
 
 pub fn open(factory: &dyn ReadFactory, data: &[u8], chunk: usize) -> (Result<OpenFile, Fault>, BlockInput) {

@@ -328,7 +328,14 @@ fn read_as(fields: &[(&str, &str)], refuse: bool, data: &str) -> Outcome {
         .map(|(read, exposed)| InputField { exposed_name: (*exposed).into(), ..super::support::field(read) })
         .collect();
     let given = super::support::options(&lines());
-    let request = ReadRequest { options: &given, fields: &fields, undeclared: true, refuse_undeclared: refuse };
+    let request = ReadRequest {
+        options: &given,
+        fields: &fields,
+        undeclared: true,
+        refuse_undeclared: refuse,
+        expand: &[],
+        max_rows: None,
+    };
     read(&*crate::Json.bind_reader(&request).expect("options"), data.as_bytes())
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use clinker_format::input::BlockInput;
 use clinker_format::{
-    Block, BlockBound, Decoded, Encoded, Fault, FileIdentity, Format, InputField, OptionFault, OptionValue, Options,
-    OutputRows, ReadFactory, ReadRequest, RejectedRow, WriteFactory, WriteRequest,
+    Block, BlockBound, Decoded, Encoded, ExpandRule, Fault, FileIdentity, Format, InputField, OptionFault, OptionValue,
+    Options, OutputRows, ReadFactory, ReadRequest, RejectedRow, WriteFactory, WriteRequest,
 };
 use clinker_record::cast::Cells;
 use clinker_record::{Column, JsonKind, Kind, Type};
@@ -48,6 +48,11 @@ pub type Row = (u64, Vec<(String, Tree)>);
 pub struct Outcome {
     pub rows: Vec<Row>,
     pub rejected: Vec<Rejected>,
+    /// Records that would be too many rows, as they were read, and their lines and offsets.
+    pub overruns: Vec<Row>,
+    pub overrun_places: Vec<(u64, u64)>,
+    /// Records that are no row.
+    pub dropped: u64,
     /// Code, line, offset.
     pub fault: Option<(&'static str, u64, u64)>,
     pub reason: String,
@@ -100,7 +105,24 @@ pub fn try_reader(
         fields: &fields,
         undeclared: true,
         refuse_undeclared: false,
+        expand: &[],
+        max_rows: None,
     })
+}
+
+/// A reader of lines that expands records.
+pub fn expander(rules: &[ExpandRule], max_rows: Option<u64>, fields: &[&str]) -> Arc<dyn ReadFactory> {
+    let fields: Vec<InputField> = fields.iter().map(|name| field(name)).collect();
+    let options = options(&lines());
+    let request = ReadRequest {
+        options: &options,
+        fields: &fields,
+        undeclared: true,
+        refuse_undeclared: false,
+        expand: rules,
+        max_rows,
+    };
+    Json.bind_reader(&request).expect("options")
 }
 
 pub fn reader(given: &[(&'static str, OptionValue)], fields: &[&str]) -> Arc<dyn ReadFactory> {
@@ -191,7 +213,15 @@ impl Outcome {
 
     /// Adds a block; `true` when nothing behind it is read.
     fn add(&mut self, block: &Block, decoded: Decoded, names: &[Arc<str>]) -> bool {
-        let Decoded { cells, undeclared, shapes, rows, accepted, rejected, fault } = decoded;
+        let Decoded { cells, undeclared, shapes, rows, accepted, rejected, overruns, dropped, fault } = decoded;
+        self.dropped += dropped;
+        if let Some(overruns) = overruns {
+            let mut originals = Outcome::default();
+            let accepted = Some(overruns.places.iter().map(|overrun| overrun.row).collect());
+            originals.add(block, Decoded { accepted, ..overruns.records }, names);
+            self.overruns.extend(originals.rows);
+            self.overrun_places.extend(overruns.places.iter().map(|overrun| (overrun.line, overrun.offset)));
+        }
         let named: Vec<(Arc<str>, Cells)> = names.iter().cloned().zip(cells).collect();
         let mut order = shapes.iter().flat_map(|run| std::iter::repeat_n(&run.fields, run.rows));
         for row in 0..rows {

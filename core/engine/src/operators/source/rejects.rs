@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use clinker_dlq::Letter;
-use clinker_format::{Fault, RejectedRow};
+use clinker_format::{Fault, Overrun, RejectedRow};
 use clinker_plan::{NodeId, SourceColumn, Strategy};
 use clinker_record::cast::{self, CellFailure, Cells};
 use clinker_record::{Category, Origin, Undeclared, json};
 
+use super::places::{Place, Places};
 use super::reader::BlockWork;
 use crate::RunError;
 use crate::block::{BlockResult, PendingFailure};
@@ -19,6 +20,7 @@ pub(crate) struct Rejections<'a> {
     pub runtime: &'a Runtime<'a>,
     pub node: NodeId,
     pub work: &'a BlockWork,
+    pub places: &'a Places,
 }
 
 /// What a fault of a format means for the run.
@@ -64,7 +66,7 @@ impl Rejections<'_> {
     fn push(
         &self,
         out: &mut BlockResult,
-        row: u32,
+        at: Place,
         category: Category,
         stop: Option<RunError>,
         letter: impl FnOnce(&mut Vec<u8>),
@@ -76,35 +78,85 @@ impl Rejections<'_> {
         out.books.nodes[self.node].reject(category, 1);
         let letter = start..out.letters.len();
         let source = self.runtime.source(self.node).index;
-        let typed = category != Category::StructuralValidation;
-        let ordinal = self.work.first_ordinal + u64::from(row);
+        let typed = !matches!(category, Category::StructuralValidation | Category::ExpansionLimitExceeded);
+        let ordinal = self.work.first_ordinal + u64::from(at.record);
         let node = self.node;
-        out.failures.push(PendingFailure { row, node, source, ordinal, turns: None, typed, category, letter, stop });
+        out.failures.push(PendingFailure {
+            row: at.place,
+            node,
+            source,
+            ordinal,
+            turns: None,
+            typed,
+            category,
+            letter,
+            stop,
+        });
     }
 }
 
 /// Rows whose form is wrong.
 pub(crate) fn reject_structural(context: &Rejections<'_>, rejected: &[RejectedRow], out: &mut BlockResult) {
-    if rejected.is_empty() {
-        return;
-    }
-    let (shown, columns) = (context.shown(), context.runtime.source(context.node).columns.len());
     for rejected in rejected {
-        let place = format!("source `{}`, file {shown}", context.name());
-        let detail = data_error(&place, rejected.line, rejected.offset, &rejected.reason);
+        reject_form(context, rejected, context.places.of_rejected(rejected.row), out);
+    }
+}
+
+fn reject_form(context: &Rejections<'_>, rejected: &RejectedRow, at: Place, out: &mut BlockResult) {
+    let (shown, columns) = (context.shown(), context.runtime.source(context.node).columns.len());
+    let detail = data_error(&context.place(), rejected.line, rejected.offset, &rejected.reason);
+    let stop = (context.runtime.strategy == Strategy::FailFast)
+        .then(|| RunError::coded(exit::INFRASTRUCTURE, rejected.code, detail.clone()).help(SET_CONTINUE));
+    context.push(out, at, Category::StructuralValidation, stop, |text| {
+        let detail = format!("{} {detail}", rejected.code);
+        let letter = Letter { detail: &detail, ..letter(context, &shown, at, Category::StructuralValidation) };
+        let raw = |cell: usize, text: &mut Vec<u8>| {
+            if cell == columns {
+                text.extend_from_slice(rejected.raw.as_bytes());
+            }
+        };
+        render(context, &letter, raw, text);
+    });
+}
+
+/// Records that would be too many rows: `declared` and `undeclared` are their cells as they were read.
+pub(crate) fn reject_overruns(
+    context: &Rejections<'_>,
+    overruns: &[Overrun],
+    declared: &[Cells],
+    undeclared: &Undeclared,
+    out: &mut BlockResult,
+) {
+    let (shown, category) = (context.shown(), Category::ExpansionLimitExceeded);
+    let source = context.runtime.source(context.node);
+    let limit = source.max_rows.unwrap_or(u64::MAX);
+    for (row, overrun) in overruns.iter().enumerate() {
+        let reason = format!("the record becomes more rows than `max_output_rows_per_input` allows ({limit})");
+        let detail = data_error(&context.place(), overrun.line, overrun.offset, &reason);
         let stop = (context.runtime.strategy == Strategy::FailFast)
-            .then(|| RunError::coded(exit::INFRASTRUCTURE, rejected.code, detail.clone()).help(SET_CONTINUE));
-        context.push(out, rejected.row, Category::StructuralValidation, stop, |text| {
-            let detail = format!("{} {detail}", rejected.code);
-            let letter =
-                Letter { detail: &detail, ..letter(context, &shown, rejected.row, Category::StructuralValidation) };
-            let raw = |cell: usize, text: &mut Vec<u8>| {
-                if cell == columns {
-                    text.extend_from_slice(rejected.raw.as_bytes());
-                }
-            };
-            render(context, &letter, raw, text);
+            .then(|| RunError::coded(exit::INFRASTRUCTURE, "E426", detail.clone()).help(RAISE_LIMIT));
+        let at = context.places.of_rejected(overrun.row);
+        context.push(out, at, category, stop, |text| {
+            let detail = format!("E426 {detail}");
+            let letter = Letter { detail: &detail, ..letter(context, &shown, at, category) };
+            render(context, &letter, original(&source.columns, declared, undeclared, row), text);
         });
+    }
+}
+
+/// The cells of a row as they were read.
+fn original<'a>(
+    columns: &'a [SourceColumn],
+    declared: &'a [Cells],
+    undeclared: &'a Undeclared,
+    row: usize,
+) -> impl FnMut(usize, &mut Vec<u8>) + 'a {
+    move |cell, text| {
+        if cell < columns.len() {
+            cast::append_original(&columns[cell].rule, &declared[cell], row, text);
+        } else {
+            push_undeclared(undeclared, row, text);
+        }
     }
 }
 
@@ -121,6 +173,8 @@ fn broken_cell(context: &Rejections<'_>, failure: &CellFailure, column: &str, bl
     }
 }
 
+const RAISE_LIMIT: &str = "raise `max_output_rows_per_input`, or set `error_handling: { strategy: continue, dlq: { path: … } }` to keep such \
+     records aside";
 const SET_CONTINUE: &str =
     "fix the row, or set `error_handling: { strategy: continue, dlq: { path: … } }` to keep such rows aside";
 
@@ -140,10 +194,13 @@ pub(crate) fn reject_typed(
     let columns = &context.runtime.source(context.node).columns;
     for failure in failures {
         let row = failure.row as usize;
-        let block_row = origin.block_row(row);
+        let at = Place {
+            place: origin.block_row(row),
+            record: (origin.row_in_file(row) - context.work.block.first_row) as u32,
+        };
         let rule = &columns[failure.column].rule;
         if failure.structural {
-            reject_structural(context, &[broken_cell(context, failure, &rule.name, block_row)], out);
+            reject_form(context, &broken_cell(context, failure, &rule.name, at.record), at, out);
             continue;
         }
         let value = cell_text(&columns[failure.column], &declared[failure.column], row);
@@ -158,21 +215,14 @@ pub(crate) fn reject_typed(
             &failure.reason,
         );
         let stop = type_stop(context.runtime, &line);
-        context.push(out, block_row, failure.category, stop, |text| {
+        context.push(out, at, failure.category, stop, |text| {
             let letter = Letter {
                 field: &rule.name,
                 value: value.as_deref().unwrap_or(""),
                 detail: &line,
-                ..letter(context, &shown, block_row, failure.category)
+                ..letter(context, &shown, at, failure.category)
             };
-            let cells = |cell: usize, text: &mut Vec<u8>| {
-                if cell < columns.len() {
-                    cast::append_original(&columns[cell].rule, &declared[cell], row, text);
-                } else {
-                    push_undeclared(undeclared, row, text);
-                }
-            };
-            render(context, &letter, cells, text);
+            render(context, &letter, original(columns, declared, undeclared, row), text);
         });
     }
 }
@@ -214,11 +264,11 @@ fn push_undeclared(undeclared: &Undeclared, row: usize, out: &mut Vec<u8>) {
     }
 }
 
-fn letter<'a>(context: &'a Rejections<'_>, shown: &'a str, block_row: u32, category: Category) -> Letter<'a> {
+fn letter<'a>(context: &'a Rejections<'_>, shown: &'a str, at: Place, category: Category) -> Letter<'a> {
     Letter {
         source_file: shown,
         source_name: context.name(),
-        source_row: context.work.block.first_row + u64::from(block_row),
+        source_row: context.work.block.first_row + u64::from(at.record),
         field: "",
         value: "",
         category,
