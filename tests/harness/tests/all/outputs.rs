@@ -268,6 +268,31 @@ error_handling: { strategy: continue, dlq: { path: bad.csv } }
 }
 
 #[test]
+fn e310_a_record_larger_than_the_memory_limit_ends_the_run() {
+    let scratch = Scratch::new();
+    let document = "\
+pipeline: { name: large }
+nodes:
+  - { type: source, name: notes, config: { name: notes, type: csv, path: in.csv, schema: [ { name: id, type: int } ] } }
+  - { type: sink, name: out, input: notes, config: { name: out, type: csv, path: out.csv } }
+error_handling: { strategy: continue, dlq: { path: bad.csv } }
+";
+    let input = format!("id,note\n1,short\n2,{}\n3,short\n", "x".repeat(2 << 20));
+    scratch.write("pipeline.yaml", document).write("in.csv", input);
+    let refused = clinker(scratch.path(), &["run", "pipeline.yaml", "--memory-limit", "1M"]);
+    assert_eq!(refused.exit, 1, "{}", refused.stderr);
+    for text in ["E310", "notes: node_buffer exceeded budget (", "/1048576) [record of in.csv, at or after line 2]"] {
+        assert!(refused.stderr.contains(text), "{text}: {}", refused.stderr);
+    }
+    assert_eq!(scratch.read("out.csv"), None);
+    // Every limit that holds it gives the same bytes.
+    for limit in ["4M", "16M"] {
+        assert_eq!(clinker(scratch.path(), &["run", "pipeline.yaml", "--memory-limit", limit]).exit, 0);
+        assert_eq!(scratch.read("out.csv"), scratch.read("in.csv"), "limit {limit}");
+    }
+}
+
+#[test]
 fn pb_15_3_a_final_of_the_longest_name_is_published_under_each_policy() {
     for policy in ["overwrite", "error", "unique_suffix"] {
         for bytes in [220, 234, 235, 246, 250, 255] {

@@ -116,6 +116,7 @@ impl<'a> SourceReader<'a> {
                     current.rows += u64::from(block.rows);
                     self.rows_left -= u64::from(block.rows).min(self.rows_left);
                     let (decoder, shape) = (Arc::clone(&current.decoder), Arc::clone(&current.shape));
+                    self.check_fits(&block)?;
                     return Ok(Some(BlockWork { block, decoder, shape, file: self.next_file - 1, first_ordinal }));
                 }
                 Ok(None) => {
@@ -228,11 +229,33 @@ impl<'a> SourceReader<'a> {
         data_error(&self.place(), line, offset, reason)
     }
 
+    /// A record cannot be divided: one that is larger than the budget ends the run. A block goes on until it has the
+    /// bytes that it is meant to have, so only its last record can be large.
+    fn check_fits(&self, block: &Block) -> Result<(), RunError> {
+        let (used, limit) = (block.data.len() as u64, self.runtime.budget.limit());
+        let before = if block.rows > 1 { self.runtime.bound.bytes as u64 } else { 0 };
+        if used.saturating_sub(before) <= limit {
+            return Ok(());
+        }
+        let (node, shown) = (&self.runtime.plan.nodes[self.node].name, self.shown());
+        let message = format!(
+            "{node}: node_buffer exceeded budget ({used}/{limit}) [record of {shown}, at or after line {}]",
+            block.first_line
+        );
+        let help = "raise `pipeline.memory.limit` or `--memory-limit`, or look for a quote that is never closed";
+        Err(RunError::coded(exit::CONFIGURATION, "E310", message).help(help))
+    }
+
+    /// The file that is read, for messages.
+    fn shown(&self) -> &str {
+        let source = &self.runtime.context.sources[usize::from(self.plan.index)];
+        source.files.get((self.next_file as usize).saturating_sub(1)).map_or("", |file| &*file.shown)
+    }
+
     /// Source and file, for messages.
     fn place(&self) -> String {
         let source = &self.runtime.context.sources[usize::from(self.plan.index)];
-        let shown = source.files.get((self.next_file as usize).saturating_sub(1)).map_or("", |file| &*file.shown);
-        format!("source `{}`, file {shown}", source.name)
+        format!("source `{}`, file {}", source.name, self.shown())
     }
 
     fn fault(&self, fault: Fault) -> RunError {
