@@ -4,6 +4,7 @@
 //! then comparing the bytes of that key replaces scanning and looking it up.
 
 mod expand;
+mod node;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,37 +15,15 @@ use clinker_record::cast::Cells;
 use clinker_record::{CellRef, JsonCells, JsonKind, TextCells};
 
 use self::expand::Expansion;
+use self::node::Node;
 use crate::keys::{Declared, Keys, Refusal};
-use crate::scan::{Flaw, MAX_DEPTH, Repeated, Scanned, Scanner, plain_len, unescape};
+use crate::scan::{Flaw, MAX_DEPTH, Repeated, Scanned, Scanner, unescape};
 
 /// Objects that dissolve into one name, the record itself included.
 const MAX_LEVELS: usize = 64;
 /// The record itself.
 const ROOT: u32 = 0;
 const NONE: u32 = u32::MAX;
-/// Bytes of a key that are compared at once.
-const HEAD: usize = 16;
-
-/// A key at its place in the tree of keys.
-struct Node {
-    parent: u32,
-    /// The key that followed it last.
-    next: u32,
-    /// Its column, once a value was seen; where records are expanded its name among those of the [`Expansion`].
-    slot: u32,
-    /// The record that it held a value in last.
-    record: u32,
-    /// The record that it held an object in last.
-    object: u32,
-    /// The key.
-    key: Arc<[u8]>,
-    /// The key between quotes, as it is written without escapes; empty where it needs some.
-    quoted: Box<[u8]>,
-    /// Its first bytes, and which bits they are.
-    head: u128,
-    mask: u128,
-    children: HashMap<Arc<[u8]>, u32>,
-}
 
 /// A column.
 struct Slot {
@@ -568,41 +547,6 @@ impl<'a> Rows<'a> {
             }
         }
         name
-    }
-}
-
-impl Node {
-    fn new(parent: u32, key: Arc<[u8]>) -> Node {
-        // A key that is written with escapes is looked up each time.
-        let plain = plain_len(&key, 0) == key.len();
-        let quoted = if plain { [b"\"", &*key, b"\""].concat() } else { Vec::new() };
-        let (mut head, mut mask) = ([0; HEAD], [0; HEAD]);
-        for (at, byte) in quoted.iter().take(HEAD).enumerate() {
-            (head[at], mask[at]) = (*byte, 0xFF);
-        }
-        Node {
-            parent,
-            next: ROOT,
-            slot: NONE,
-            record: 0,
-            object: 0,
-            key,
-            head: u128::from_le_bytes(head),
-            mask: u128::from_le_bytes(mask),
-            quoted: quoted.into(),
-            children: HashMap::new(),
-        }
-    }
-
-    /// Whether this key stands at the beginning of `rest`. A short one is compared at once.
-    #[inline]
-    fn is_next(&self, rest: &[u8]) -> bool {
-        let Some(first) = rest.first_chunk::<HEAD>() else {
-            return !self.quoted.is_empty() && rest.starts_with(&self.quoted);
-        };
-        u128::from_le_bytes(*first) & self.mask == self.head
-            && (self.quoted.len() <= HEAD || rest[HEAD..].starts_with(&self.quoted[HEAD..]))
-            && self.mask != 0
     }
 }
 

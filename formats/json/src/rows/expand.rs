@@ -523,6 +523,6 @@ fn last_segment(name: &str, escaped: bool) -> &str {
         let backslashes = name[..at].bytes().rev().take_while(|byte| *byte == b'\\').count();
         !escaped || backslashes % 2 == 0
     };
-    let point = name.match_indices('.').map(|(at, _)| at).filter(|at| is_point(*at)).last();
+    let point = name.match_indices('.').map(|(at, _)| at).rfind(|at| is_point(*at));
     point.map_or(name, |at| &name[at + 1..])
 }

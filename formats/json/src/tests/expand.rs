@@ -3,7 +3,7 @@
 use clinker_format::{ExpandMode, ExpandRule};
 
 use super::oracle::{Tree, tree};
-use super::support::{Random, Row, Weather, expander, read, read_in};
+use super::support::{Random, Row, Weather, expander, expander_of, field, lines, options, read, read_in};
 
 fn rule(field: &str, mode: ExpandMode) -> ExpandRule {
     ExpandRule { field: field.into(), keep_empty: true, mode, position_column: None }
@@ -140,6 +140,47 @@ fn formats_5_3_levels_of_an_occurrence_count_in_the_name_it_has() {
     assert_eq!(codes(extract("l"), 65), [(1, "E426")]);
     assert_eq!(codes(split("l"), 63), []);
     assert_eq!(codes(split("l"), 64), [(1, "E426")]);
+}
+
+#[test]
+fn formats_1_5_names_are_refused_as_rows_have_them() {
+    let fields = [field("a"), field("s")];
+    let rules = [at("n", extract("l"))];
+    let outcome = |rules: &[ExpandRule], limit, data: &str| {
+        let factory = expander_of(&options(&lines()), true, (rules, limit), &fields);
+        read(&*factory, data.as_bytes())
+    };
+    // The expanded field itself is none of the row's.
+    let fine = outcome(&[extract("l")], None, "{\"a\":1,\"l\":[{\"s\":2},{\"s\":3}]}\n");
+    assert_eq!((fine.shown(), fine.fault), (vec!["a=1 s=2".into(), "a=1 s=3".into()], None));
+    let other = outcome(&[extract("l")], None, "{\"a\":1,\"l\":[{\"s\":2},{\"t\":3}]}\n");
+    assert_eq!((other.fault, other.reason.as_str()), (Some(("E430", 1, 25)), "field `t` is not declared"));
+    let position = outcome(&rules, None, "{\"a\":1}\n{\"l\":[{\"s\":2}]}\n");
+    assert_eq!((position.fault, position.reason.as_str()), (Some(("E430", 2, 8)), "field `n` is not declared"));
+    // A record that is too large is kept with all it has.
+    let over = outcome(&[extract("l")], Some(1), "{\"l\":[{\"s\":2},{\"s\":3}],\"a\":1}\n{\"a\":2}\n");
+    assert_eq!((over.shown(), over.fault), (vec!["a=2".into()], None));
+    assert_eq!(over.overruns[0].1.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["a", "l"]);
+}
+
+#[test]
+fn formats_1_10_records_of_an_array_are_expanded_too() {
+    let rules = [non_empty(extract("l"))];
+    let factory = expander_of(&options(&[]), false, (&rules, Some(2)), &[]);
+    let data = "[{\"l\":[1,\n2]},{\"l\":[]},\n {\"l\":[1,2,3]}, 4, {\"l\":5}, {\"l\":[6}]\n";
+    let outcome = read(&*factory, data.as_bytes());
+    assert_eq!(outcome.shown(), ["l=1", "l=2", "l=5"]);
+    assert_eq!(outcome.rows.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [1, 1, 5]);
+    assert_eq!((outcome.codes(), outcome.dropped), (vec![(4, "E422")], 1));
+    assert_eq!((outcome.overrun_places, outcome.overruns[0].0), (vec![(3, 25)], 3));
+    assert_eq!(outcome.fault.map(|fault| fault.0), Some("E422"));
+}
+
+#[test]
+fn formats_1_10_escaped_keys_keep_their_points_in_the_last_segment() {
+    let given = options(&[("escape_keys", clinker_format::OptionValue::Bool(true))]);
+    let factory = expander_of(&given, false, (&[extract("a.b\\.c")], None), &[]);
+    assert_eq!(read(&*factory, b"{\"a\":{\"b.c\":[1,2]}}\n").shown(), ["b\\.c=1", "b\\.c=2"]);
 }
 
 /// A record that is cut in plain steps: its fields first, then rule by rule.

@@ -112,16 +112,18 @@ pub fn try_reader(
 
 /// A reader of lines that expands records.
 pub fn expander(rules: &[ExpandRule], max_rows: Option<u64>, fields: &[&str]) -> Arc<dyn ReadFactory> {
-    let fields: Vec<InputField> = fields.iter().map(|name| field(name)).collect();
-    let options = options(&lines());
-    let request = ReadRequest {
-        options: &options,
-        fields: &fields,
-        undeclared: true,
-        refuse_undeclared: false,
-        expand: rules,
-        max_rows,
-    };
+    let given = options(&lines());
+    expander_of(&given, false, (rules, max_rows), &fields.iter().map(|name| field(name)).collect::<Vec<_>>())
+}
+
+/// A reader that expands records, and may refuse undeclared fields.
+pub fn expander_of(
+    given: &Options,
+    refuse: bool,
+    (expand, max_rows): (&[ExpandRule], Option<u64>),
+    fields: &[InputField],
+) -> Arc<dyn ReadFactory> {
+    let request = ReadRequest { options: given, fields, undeclared: true, refuse_undeclared: refuse, expand, max_rows };
     Json.bind_reader(&request).expect("options")
 }
 
