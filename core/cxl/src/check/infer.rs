@@ -70,7 +70,7 @@ impl<'a> Checker<'a> {
             ExprKind::System { namespace, members, .. } => self.system(span, namespace, members),
             ExprKind::Negate(inner) => self.negate(span, inner),
             ExprKind::Not(inner) => self.not(span, inner),
-            ExprKind::Arithmetic { first, rest } => self.arithmetic(first, rest),
+            ExprKind::Arithmetic { first, rest } => self.arithmetic(span, first, rest),
             ExprKind::Compare { op, op_span, left, right } => self.compare(span, *op, *op_span, left, right),
             ExprKind::And(all) => self.logic(span, "and", all, NodeKind::And),
             ExprKind::Or(all) => self.logic(span, "or", all, NodeKind::Or),

@@ -36,8 +36,7 @@ impl Checker<'_> {
         Some(Node { kind: NodeKind::Not(Box::new(inner)), ty, span })
     }
 
-    pub(super) fn arithmetic(&mut self, first: &Expr, rest: &[(ArithmeticOp, Span, Expr)]) -> Option<Node> {
-        let whole = rest.iter().fold(first.span, |span, (_, _, operand)| span.to(operand.span));
+    pub(super) fn arithmetic(&mut self, span: Span, first: &Expr, rest: &[(ArithmeticOp, Span, Expr)]) -> Option<Node> {
         let first = self.expr(first);
         let mut ty = first.as_ref().map(|first| first.ty);
         let mut operands = Vec::with_capacity(rest.len());
@@ -50,7 +49,7 @@ impl Checker<'_> {
             operands.extend(operand.map(|operand| (*op, *op_span, operand)));
         }
         let kind = NodeKind::Arithmetic { first: Box::new(first?), rest: operands };
-        Some(Node { kind, ty: ty?, span: whole })
+        Some(Node { kind, ty: ty?, span })
     }
 
     fn arithmetic_type(&mut self, op: ArithmeticOp, span: Span, left: Ty, right: Ty) -> Option<Ty> {

@@ -259,6 +259,14 @@ fn cxl_19_2_failures_name_row_field_and_reason() {
 }
 
 #[test]
+fn cxl_19_2_a_failing_operation_is_shown_with_the_parentheses_of_its_operand() {
+    let (batch, columns) = table(&[("a", Kind::Int, &ints(&[1]))]);
+    let text = "emit x = 7 / (a - 1)";
+    let result = outcome(text, &batch, &columns);
+    assert_eq!(&text[result.spans[0].start..result.spans[0].end], "7 / (a - 1)");
+}
+
+#[test]
 fn cxl_19_3_failures_outside_an_emit_name_no_field() {
     let (batch, columns) = table(&[("a", Kind::Int, &ints(&[0, 5]))]);
     let result = outcome("filter 10 / a > 1\nemit b = a", &batch, &columns);
