@@ -155,8 +155,7 @@ fn e359_lists_need_a_format_that_writes_them() {
 
 #[test]
 fn nodes_11_1_sink_keys_that_are_not_built() {
-    for key in ["sort_order: [id]", "reconstruct_envelope: true", "include_correlation_keys: true"]
-    {
+    for key in ["sort_order: [id]", "reconstruct_envelope: true", "include_correlation_keys: true"] {
         let name = key.split(':').next().expect("a key");
         expect(&with(&format!("‹{key}")), &[("E000", &format!("`{name}` of a sink's `config` is not available"))]);
     }
