@@ -1,7 +1,7 @@
 //! Megabytes a second of the cutter, the decoder and the encoder on one file, one thread. Seconds are those that the
 //! thread ran, where the system tells them.
 //!
-//! `cargo run --release -p clinker-json --example throughput -- <file.json>`
+//! `cargo run --release -p clinker-csv --example csv_throughput -- <file.csv>`
 
 #![allow(clippy::print_stdout)]
 
@@ -11,14 +11,15 @@ use std::io::Cursor;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
+use arrow_array::StringViewArray;
+use clinker_csv::Csv;
 use clinker_format::input::BlockInput;
 use clinker_format::{
-    Block, BlockBound, Encoded, Encoder, FileIdentity, Format, InputField, OpenFile, OptionValue, Options, OutputRows,
-    ReadFactory, ReadRequest, WriteRequest,
+    Block, BlockBound, Decoder, Encoded, Encoder, FileIdentity, Format, OpenFile, Options, OutputRows, ReadFactory,
+    ReadRequest, WriteRequest,
 };
-use clinker_json::Json;
-use clinker_record::cast::untyped_column;
-use clinker_record::{Column, Kind, Type};
+use clinker_record::Column;
+use clinker_record::cast::Cells;
 
 const BOUND: BlockBound = BlockBound { rows: 8192, bytes: 1 << 20 };
 const ROUNDS: usize = 5;
@@ -26,22 +27,20 @@ const ROUNDS: usize = 5;
 type Failure = Box<dyn Error>;
 
 fn main() -> Result<(), Failure> {
-    let path = std::env::args().nth(1).ok_or("the path of a json file is missing")?;
+    let path = std::env::args().nth(1).ok_or("the path of a csv file is missing")?;
     let bytes = fs::read(&path)?;
-    let fields = fields(&bytes)?;
     let options = Options::default();
-    let read = ReadRequest {
-        options: &options,
-        fields: &fields,
-        undeclared: true,
-        refuse_undeclared: false,
-        expand: &[],
-        max_rows: None,
-    };
-    let factory = Json.bind_reader(&read).map_err(|_| "options")?;
-    let mut options = Options::default();
-    options.set("format", OptionValue::Text("ndjson".into()));
-    let output = Json
+    let factory = Csv
+        .bind_reader(&ReadRequest {
+            options: &options,
+            fields: &[],
+            undeclared: true,
+            refuse_undeclared: false,
+            expand: &[],
+            max_rows: None,
+        })
+        .map_err(|_| "options")?;
+    let output = Csv
         .bind_writer(&WriteRequest { options: &options, header: true, preserve_nulls: false, joins: &[] })
         .map_err(|_| "options")?;
     for _ in 0..ROUNDS {
@@ -52,35 +51,10 @@ fn main() -> Result<(), Failure> {
         let start = now();
         let decoded: usize = blocks.iter().map(|block| file.decoder.decode(block, &all).rows).sum();
         print!("   decoder {:6.0}", size / (now() - start));
-        let (written, seconds) = encode(&file, &*output.encoder(), &blocks);
+        let (written, seconds) = encode(&*file.decoder, &*output.encoder(), &file.columns, &blocks);
         println!("   encoder {:6.0}   MB/s, {decoded} rows", written as f64 / 1e6 / seconds);
     }
     Ok(())
-}
-
-/// The fields of the first records, declared.
-fn fields(bytes: &[u8]) -> Result<Vec<InputField>, Failure> {
-    let options = Options::default();
-    let factory = Json
-        .bind_reader(&ReadRequest {
-            options: &options,
-            fields: &[],
-            undeclared: true,
-            refuse_undeclared: false,
-            expand: &[],
-            max_rows: None,
-        })
-        .map_err(|_| "options")?;
-    let (mut file, mut input) = open(&*factory, bytes)?;
-    let block = file.cutter.cut(&mut input, BOUND).map_err(|fault| format!("{fault:?}"))?;
-    let found = block.map(|block| file.decoder.decode(&block, &[]).undeclared).unwrap_or_default();
-    let field = |name: &Arc<str>| InputField {
-        input_name: Arc::clone(name),
-        exposed_name: Arc::clone(name),
-        ty: Type::plain(Kind::Any),
-        multiple: false,
-    };
-    Ok(found.iter().map(|(name, _)| field(name)).collect())
 }
 
 /// Seconds of this thread.
@@ -91,16 +65,11 @@ fn now() -> f64 {
     nanos.map_or_else(|| START.elapsed().as_secs_f64(), |nanos| nanos as f64 / 1e9)
 }
 
-fn open(factory: &dyn ReadFactory, bytes: &[u8]) -> Result<(OpenFile, BlockInput), Failure> {
-    let identity = FileIdentity { source: Arc::from("in"), shown: Arc::from("in") };
-    let mut input = BlockInput::new(Box::new(Cursor::new(bytes.to_vec())));
-    let file = factory.open(&identity, &mut input).map_err(|fault| format!("{fault:?}"))?;
-    Ok((file, input))
-}
-
 fn cut(factory: &dyn ReadFactory, bytes: &[u8]) -> Result<(OpenFile, Vec<Block>, f64), Failure> {
+    let identity = FileIdentity { source: Arc::from("in"), shown: Arc::from("in") };
     let failed = |fault| format!("{fault:?}");
-    let (mut file, mut input) = open(factory, bytes)?;
+    let mut input = BlockInput::new(Box::new(Cursor::new(bytes.to_vec())));
+    let mut file = factory.open(&identity, &mut input).map_err(failed)?;
     let start = now();
     // Blocks are dropped at once, so that their memory is used again.
     while file.cutter.cut(&mut input, BOUND).map_err(failed)?.is_some() {}
@@ -113,7 +82,8 @@ fn cut(factory: &dyn ReadFactory, bytes: &[u8]) -> Result<(OpenFile, Vec<Block>,
     // What remains without the copy into the window is the cutter's own time.
     let seconds = whole - (now() - start);
     print!("read and cut {:6.0}   ", bytes.len() as f64 / 1e6 / whole);
-    let (mut file, mut input) = open(factory, bytes)?;
+    let mut input = BlockInput::new(Box::new(Cursor::new(bytes.to_vec())));
+    let mut file = factory.open(&identity, &mut input).map_err(failed)?;
     let mut blocks = Vec::new();
     while let Some(block) = file.cutter.cut(&mut input, BOUND).map_err(failed)? {
         blocks.push(block);
@@ -121,17 +91,27 @@ fn cut(factory: &dyn ReadFactory, bytes: &[u8]) -> Result<(OpenFile, Vec<Block>,
     Ok((file, blocks, seconds))
 }
 
-fn encode(file: &OpenFile, encoder: &dyn Encoder, blocks: &[Block]) -> (usize, f64) {
-    let all: Vec<usize> = (0..file.columns.len()).collect();
+fn encode(decoder: &dyn Decoder, encoder: &dyn Encoder, names: &[Arc<str>], blocks: &[Block]) -> (usize, f64) {
+    let all: Vec<usize> = (0..names.len()).collect();
     let (mut written, mut seconds) = (0, 0.0);
     for block in blocks {
-        let decoded = file.decoder.decode(block, &all);
-        let columns: Vec<Column> = decoded.cells.iter().map(untyped_column).collect();
+        let decoded = decoder.decode(block, &all);
+        let columns: Vec<Column> = decoded.cells.iter().map(column).collect();
         let mut encoded = Encoded::default();
         let start = now();
-        encoder.encode(&OutputRows { names: &file.columns, columns: &columns, rows: decoded.rows }, &mut encoded);
+        encoder.encode(&OutputRows { names, columns: &columns, rows: decoded.rows }, &mut encoded);
         seconds += now() - start;
         written += encoded.bytes.len();
     }
     (written, seconds)
+}
+
+/// Integers where all cells are some, else text: what admission would make of the cells.
+fn column(cells: &Cells) -> Column {
+    let integers: Option<Vec<i64>> =
+        (0..cells.len()).map(|row| cells.text(row).and_then(|text| text.parse().ok())).collect();
+    match integers {
+        Some(integers) => Column::Int(integers.into()),
+        None => Column::Text(StringViewArray::from_iter((0..cells.len()).map(|row| cells.text(row)))),
+    }
 }
