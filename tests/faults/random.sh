@@ -1,10 +1,10 @@
 #!/bin/sh
-# Thousands of random plans against the plain model, each in all weathers: tests/faults/random.sh [plans, 2000]
+# Thousands of random plans against the plain model, each in all weathers: tests/faults/random.sh [plans, 5000]
 # One of them with its document: RANDOM_SEED=17 tests/faults/random.sh
 set -eu
 cd "$(dirname "$0")/../.."
 if [ -z "${RANDOM_SEED:-}" ]; then
-    export RANDOM_PLANS="${1:-2000}"
+    export RANDOM_PLANS="${1:-5000}"
 fi
 if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ]; then
     export TMPDIR=/dev/shm

@@ -16,7 +16,7 @@ use self::model::{Dead, Outcome, Rejects};
 use self::outputs::outputs;
 use self::plan::{Op, Plan, SinkSpec};
 
-const PLANS: u64 = 200;
+const PLANS: u64 = 2000;
 
 #[test]
 fn eng_189_random_plans_give_what_the_model_says_in_all_weathers() {
