@@ -1,8 +1,7 @@
 //! `clinker formats`: what each linked format says of itself.
 
 use clinker_diagnostics::{Diagnostic, suggestion};
-use clinker_format::registry;
-use clinker_format::{Descriptor, OptionKind, OptionSpec};
+use clinker_format::{Descriptor, OptionKind, OptionSpec, Registry};
 use serde_json::{Value, json};
 
 use crate::flags::{FormatsAction, FormatsFlags, ListForm, LogLevel};
@@ -11,7 +10,7 @@ use crate::{Host, exit};
 
 /// Prints the list, or one format.
 pub fn formats(flags: &FormatsFlags, host: &Host) -> u8 {
-    let known: Vec<&Descriptor> = registry::formats().into_iter().map(|format| format.descriptor()).collect();
+    let known: Vec<&Descriptor> = Registry::built_in().iter().map(|(format, _)| format.descriptor()).collect();
     let text = match (&flags.action, flags.format) {
         (None | Some(FormatsAction::List), ListForm::Text) => list(&known),
         (None | Some(FormatsAction::List), ListForm::Json) => document(known.iter().map(|format| brief(format))),
@@ -83,22 +82,10 @@ fn show(format: &Descriptor) -> String {
                 "" => "no default".to_owned(),
                 default => format!("default `{default}`"),
             };
-            text.push_str(&format!("  {}: {}; {default}\n      {}\n", option.key, kind(option.kind), option.doc));
+            text.push_str(&format!("  {}: {}; {default}\n      {}\n", option.key, option.kind.wanted(), option.doc));
         }
     }
     text
-}
-
-/// What a value may be.
-fn kind(kind: OptionKind) -> String {
-    match kind {
-        OptionKind::Text => "text".to_owned(),
-        OptionKind::Bool => "`true` or `false`".to_owned(),
-        OptionKind::Word(words) => format!("one of {}", words.join(", ")),
-        OptionKind::Size => "a size in bytes, such as `500KB`".to_owned(),
-        OptionKind::Integer { min, max: u64::MAX } => format!("an integer from {min} on"),
-        OptionKind::Integer { min, max } => format!("an integer from {min} to {max}"),
-    }
 }
 
 fn document(formats: impl IntoIterator<Item = Value>) -> String {
@@ -127,24 +114,22 @@ fn complete(format: &Descriptor) -> Value {
 }
 
 fn option(option: &OptionSpec) -> Value {
-    let (ty, words, min, max) = match option.kind {
-        OptionKind::Text => ("text", None, None, None),
-        OptionKind::Bool => ("bool", None, None, None),
-        OptionKind::Word(words) => ("word", Some(words), None, None),
-        OptionKind::Size => ("size", None, None, None),
-        OptionKind::Integer { min, max } => ("integer", None, Some(min), Some(max)),
-    };
-    let mut value = json!({ "key": option.key, "type": ty });
-    if let Some(words) = words {
-        value["values"] = json!(words);
-    }
-    if let (Some(min), Some(max)) = (min, max) {
-        value["min"] = json!(min);
-        value["max"] = json!(max);
+    let mut value = json!({ "key": option.key, "type": option.kind.word() });
+    match option.kind {
+        OptionKind::Word(words) | OptionKind::BoolOr(words) => value["values"] = json!(words),
+        OptionKind::Integer { min, max } => {
+            value["min"] = json!(min);
+            value["max"] = json!(max);
+        }
+        OptionKind::Texts { count: Some(count) } => value["count"] = json!(count),
+        OptionKind::Map(specs) | OptionKind::Maps(specs) => {
+            value["keys"] = specs.iter().map(self::option).collect();
+        }
+        _ => {}
     }
     // An absent default is told from an empty one by its type: no option has an empty text as its default.
     value["default"] = if option.default.is_empty() { Value::Null } else { json!(option.default) };
-    value["required"] = json!(false);
+    value["required"] = json!(option.required);
     value["description"] = json!(option.doc);
     value
 }

@@ -41,6 +41,12 @@ impl RunError {
         Self::uncoded(exit::CONFIGURATION, format!("internal error: {message}; this is a defect of the engine"))
     }
 
+    /// A plugin that broke the contract: neither the data's nor the user's fault.
+    pub(crate) fn contract(message: &str) -> Self {
+        Self::coded(exit::CONFIGURATION, "E468", message)
+            .help("report it to the author of the plugin; `clinker plugin check` examines the library")
+    }
+
     #[must_use]
     pub(crate) fn labelled(mut self, label: Option<Label>) -> Self {
         if let RunError::Failed { diagnostic, .. } = &mut self {

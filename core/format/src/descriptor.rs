@@ -34,10 +34,35 @@ pub struct ReadCapabilities {
     pub positional_layout: bool,
     /// Several record layouts in one file.
     pub multi_record: bool,
-    /// An `envelope:` block is read.
-    pub envelope: bool,
-    /// Positional columns that the format generates itself.
+    /// The rule by which sections of an `envelope:` block are extracted; none when the format reads no such block.
+    pub extract: Option<Extract>,
+    /// Positional columns that the format generates itself: `schema: { generated: {} }` is read.
     pub generated_columns: bool,
+}
+
+/// How a section of a file is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extract {
+    /// `segment:` with one of these tags: the header of the file.
+    Segment(&'static [&'static str]),
+    /// `xml_path:`.
+    XmlPath,
+    /// `json_pointer:`.
+    JsonPointer,
+    /// `record_type:`.
+    RecordType,
+}
+
+impl Extract {
+    /// The key under `extract:`.
+    pub fn key(self) -> &'static str {
+        match self {
+            Extract::Segment(_) => "segment",
+            Extract::XmlPath => "xml_path",
+            Extract::JsonPointer => "json_pointer",
+            Extract::RecordType => "record_type",
+        }
+    }
 }
 
 /// What a writer can do.
@@ -51,8 +76,10 @@ pub struct WriteCapabilities {
     pub join_values: bool,
     /// `multiple` columns are written without `join_values`.
     pub native_arrays: bool,
-    /// An output may be split into several files.
-    pub split: bool,
+    /// The code with which `split:` is refused; none when an output may be split into several files.
+    pub no_split: Option<&'static str>,
+    /// An output file has room for one envelope: rows of a second document do not fit into it.
+    pub one_envelope: bool,
     /// The sink needs its own `schema:`.
     pub needs_schema: bool,
     /// `encoding` may name a character set that cannot hold every character.
@@ -72,7 +99,7 @@ impl ReadCapabilities {
             undeclared_fields,
             positional_layout,
             multi_record,
-            envelope,
+            extract,
             generated_columns,
         } = *self;
         vec![
@@ -83,7 +110,7 @@ impl ReadCapabilities {
             ("undeclared_fields", undeclared_fields),
             ("positional_layout", positional_layout),
             ("multi_record", multi_record),
-            ("envelope", envelope),
+            ("envelope", extract.is_some()),
             ("generated_columns", generated_columns),
         ]
     }
@@ -93,12 +120,22 @@ impl WriteCapabilities {
     /// Everything that the format can do or not, by name.
     pub fn capabilities(&self) -> Vec<(&'static str, bool)> {
         // Without `..`: a new capability cannot be forgotten here.
-        let Self { options: _, header, join_values, native_arrays, split, needs_schema, lossy_charsets } = *self;
+        let Self {
+            options: _,
+            header,
+            join_values,
+            native_arrays,
+            no_split,
+            one_envelope,
+            needs_schema,
+            lossy_charsets,
+        } = *self;
         vec![
             ("header", header),
             ("join_values", join_values),
             ("native_arrays", native_arrays),
-            ("split", split),
+            ("split", no_split.is_none()),
+            ("one_envelope", one_envelope),
             ("needs_schema", needs_schema),
             ("lossy_charsets", lossy_charsets),
         ]

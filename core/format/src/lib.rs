@@ -15,15 +15,18 @@ pub mod options;
 pub mod output;
 pub mod read;
 pub mod registry;
+pub mod validate;
 pub mod write;
 
-pub use descriptor::{Descriptor, ReadCapabilities, WriteCapabilities};
+pub use descriptor::{Descriptor, Extract, ReadCapabilities, WriteCapabilities};
 pub use options::{OptionFault, OptionKind, OptionSpec, OptionValue, Options, parse_size};
 pub use read::{
-    Block, BlockBound, Cutter, Decoded, Decoder, ExpandMode, ExpandRule, Fault, FileIdentity, InputField, OpenFile,
-    Overrun, Overruns, ReadFactory, ReadRequest, RejectedRow, RowText, ShapeRun,
+    Block, BlockBound, Cutter, Decoded, Decoder, ExpandMode, ExpandRule, Fault, FileIdentity, InputField, LevelEvent,
+    LevelOpen, LevelSpec, Mark, Note, OpenFile, Overrun, Overruns, ReadFactory, ReadRequest, RejectedRow, RowText,
+    ShapeRun, Vocabulary,
 };
-pub use registry::{Format, Registration};
+pub use registry::{Format, FormatLoader, FormatOrigin, LoadFault, Registration, Registry};
+pub use validate::{Construct, EnvelopeFault, EnvelopeValidator};
 pub use write::{
     ColumnRun, ColumnSet, Encoded, Encoder, JoinConflict, JoinRule, OutputColumn, OutputRows, RefusedRow, WriteFactory,
     WriteFault, WriteRequest, Writer,

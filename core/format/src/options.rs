@@ -1,5 +1,7 @@
 //! Format options: declared once, from which parsing, checking and help are made.
 
+use clinker_record::Type;
+
 /// The shape of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OptionKind {
@@ -18,10 +20,61 @@ pub enum OptionKind {
         /// Largest value.
         max: u64,
     },
+    /// A list of texts, of which there are so many.
+    Texts {
+        /// How many there must be; `None` for any number.
+        count: Option<usize>,
+    },
+    /// `true`, `false`, or one of the listed words.
+    BoolOr(&'static [&'static str]),
+    /// A map from names to declared types.
+    Fields,
+    /// A map with these keys.
+    Map(&'static [OptionSpec]),
+    /// A list of maps with these keys.
+    Maps(&'static [OptionSpec]),
+}
+
+impl OptionKind {
+    /// What a value may be, for messages and listings.
+    pub fn wanted(&self) -> String {
+        let listed = |words: &[&str]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
+        let keys = |specs: &[OptionSpec]| specs.iter().map(|spec| spec.key).collect::<Vec<_>>().join(", ");
+        match self {
+            OptionKind::Text => "text".to_owned(),
+            OptionKind::Bool => "`true` or `false`".to_owned(),
+            OptionKind::Word(words) => listed(words),
+            OptionKind::Size => "a size such as `500KB`".to_owned(),
+            OptionKind::Integer { min, max: u64::MAX } => format!("an integer from {min} on"),
+            OptionKind::Integer { min, max } => format!("an integer of {min} to {max}"),
+            OptionKind::Texts { count: Some(count) } => format!("a list of {count} texts"),
+            OptionKind::Texts { count: None } => "a list of texts".to_owned(),
+            OptionKind::BoolOr(words) => format!("`true`, `false`, {}", listed(words)),
+            OptionKind::Fields => "a map from names to types".to_owned(),
+            OptionKind::Map(specs) => format!("a map with the keys {}", keys(specs)),
+            OptionKind::Maps(specs) => format!("a list of maps with the keys {}", keys(specs)),
+        }
+    }
+
+    /// The word that names the shape in machine-readable listings.
+    pub fn word(&self) -> &'static str {
+        match self {
+            OptionKind::Text => "text",
+            OptionKind::Bool => "bool",
+            OptionKind::Word(_) => "word",
+            OptionKind::Size => "size",
+            OptionKind::Integer { .. } => "integer",
+            OptionKind::Texts { .. } => "texts",
+            OptionKind::BoolOr(_) => "bool_or_word",
+            OptionKind::Fields => "fields",
+            OptionKind::Map(_) => "map",
+            OptionKind::Maps(_) => "maps",
+        }
+    }
 }
 
 /// One option of a reader or a writer.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct OptionSpec {
     /// Its key under `options:`.
     pub key: &'static str,
@@ -29,6 +82,8 @@ pub struct OptionSpec {
     pub kind: OptionKind,
     /// The default as a user would write it; empty when there is none.
     pub default: &'static str,
+    /// Whether it must be given.
+    pub required: bool,
     /// What it does, one sentence.
     pub doc: &'static str,
 }
@@ -42,6 +97,14 @@ pub enum OptionValue {
     Bool(bool),
     /// For `Size` (bytes) and `Integer`.
     Number(u64),
+    /// For `Texts`.
+    Texts(Vec<String>),
+    /// For `Fields`: each name with its type.
+    Fields(Vec<(String, Type)>),
+    /// For `Map`.
+    Map(Options),
+    /// For `Maps`.
+    Maps(Vec<Options>),
 }
 
 /// The options a user gave; absent ones are not in it.
@@ -86,6 +149,40 @@ impl Options {
     pub fn number(&self, key: &str) -> Option<u64> {
         match self.get(key) {
             Some(OptionValue::Number(value)) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+impl Options {
+    /// A list of texts.
+    pub fn texts(&self, key: &str) -> Option<&[String]> {
+        match self.get(key) {
+            Some(OptionValue::Texts(texts)) => Some(texts),
+            _ => None,
+        }
+    }
+
+    /// Names with their types.
+    pub fn fields(&self, key: &str) -> Option<&[(String, Type)]> {
+        match self.get(key) {
+            Some(OptionValue::Fields(fields)) => Some(fields),
+            _ => None,
+        }
+    }
+
+    /// A map.
+    pub fn map(&self, key: &str) -> Option<&Options> {
+        match self.get(key) {
+            Some(OptionValue::Map(map)) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// A list of maps.
+    pub fn maps(&self, key: &str) -> Option<&[Options]> {
+        match self.get(key) {
+            Some(OptionValue::Maps(maps)) => Some(maps),
             _ => None,
         }
     }

@@ -1,11 +1,12 @@
 //! The reading half of the contract.
 
+use std::any::Any;
 use std::io;
 use std::sync::Arc;
 
 use arrow_buffer::Buffer;
-use clinker_record::Type;
 use clinker_record::cast::Cells;
+use clinker_record::{Frame, Type};
 
 use crate::Options;
 use crate::input::{BlockInput, InputFault};
@@ -78,6 +79,49 @@ pub trait ReadFactory: Send + Sync {
     /// # Errors
     /// Corruption in front of the body (a broken header, a wrong character set), or an I/O failure.
     fn open(&self, file: &FileIdentity, input: &mut BlockInput) -> Result<OpenFile, Fault>;
+    /// The levels that its files can open, outermost first; none for a format without.
+    fn levels(&self) -> &[LevelSpec] {
+        &[]
+    }
+    /// Names that `$doc.<section>` has beside those that the user declares.
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary::Closed
+    }
+    /// The columns that the format makes by itself, in order, all text; none when files or records name theirs.
+    fn generated_columns(&self) -> Option<Arc<[Arc<str>]>> {
+        None
+    }
+}
+
+/// A level that a format can open.
+#[derive(Clone, Debug)]
+pub struct LevelSpec {
+    /// Its name, and that of its section unless the user gave another one.
+    pub name: Arc<str>,
+    /// The name of its section. For the file level, whose sections the user declares, it has no meaning.
+    pub section: Arc<str>,
+    /// Declared fields of the section with their types; none when every field of the opener is one, as text.
+    pub fields: Option<Vec<(Arc<str>, Type)>>,
+    /// How its sections meet those around it.
+    pub frame: Frame,
+    /// Whether it is the file level: the user names its sections in `envelope:`.
+    pub file: bool,
+}
+
+/// The fields that sections of a format can have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Vocabulary {
+    /// Those that are declared.
+    Closed,
+    /// Also a prefix with a number of at least two digits, up to a maximum (`e01`, `e02` …).
+    Positional {
+        /// In front of the number.
+        prefix: Arc<str>,
+        /// The largest number.
+        max: u32,
+    },
+    /// Any.
+    Open,
 }
 
 /// A file that was opened.
@@ -114,10 +158,59 @@ pub trait Cutter: Send {
     fn header_place(&self) -> Option<(u64, u64)> {
         None
     }
+
+    /// What is to be noted about the file, asked once, behind its last block: each code at most once.
+    fn notes(&self) -> Vec<Note> {
+        Vec::new()
+    }
+}
+
+/// A warning about a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Its code.
+    pub code: &'static str,
+    /// How often the noted thing occurred.
+    pub count: u64,
+    /// What occurred, one line.
+    pub text: String,
+}
+
+/// A level that opens or closes in a block.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// Rows of the block in front of it.
+    pub row: u32,
+    /// What happens there.
+    pub event: LevelEvent,
+}
+
+/// What happens at a [`Mark`]. Levels are strictly nested over all blocks of a file.
+#[derive(Clone, Debug)]
+pub enum LevelEvent {
+    /// A level opens.
+    Open(LevelOpen),
+    /// The innermost open level closes.
+    Close,
+}
+
+/// A level that opens, with what its header says.
+#[derive(Clone, Debug)]
+pub struct LevelOpen {
+    /// Position in [`ReadFactory::levels`].
+    pub level: u16,
+    /// The fields of the header that are present and not empty, as text.
+    pub fields: Vec<(Arc<str>, Arc<str>)>,
+    /// Engine keys: `$raw`, `$delims`, `$newline`.
+    pub keys: Vec<(&'static str, Arc<[u8]>)>,
+    /// Physical line of the header, 1-based.
+    pub line: u64,
+    /// Byte offset in the file of the header.
+    pub offset: u64,
 }
 
 /// Whole records as they stand in the file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Block {
     /// The bytes, from the first record's first byte on.
     pub data: Buffer,
@@ -129,6 +222,10 @@ pub struct Block {
     pub first_line: u64,
     /// Offset in the (decompressed) file of its first byte.
     pub offset: u64,
+    /// Levels that open and close in it, in order. A block may have marks and no rows.
+    pub marks: Vec<Mark>,
+    /// Whatever else the decoder must know.
+    pub context: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// Stateless: one block to columns of cells, the same on any thread and in any order.
@@ -237,6 +334,23 @@ pub enum Fault {
         reason: String,
         /// The way out.
         help: Option<String>,
+    },
+    /// The document breaks a rule that condemns it as a whole: a declared count that is wrong, for instance. Its rows
+    /// were delivered; what follows can still be read.
+    Violation {
+        /// The code of the fault.
+        code: &'static str,
+        /// Physical line, 1-based.
+        line: u64,
+        /// Byte offset in the file where the offending construct starts.
+        offset: u64,
+        /// Level and reference, what was declared and what was found.
+        reason: String,
+    },
+    /// The format broke the contract (E468); only a plugin can.
+    Contract {
+        /// The plugin, its call, and what it did.
+        reason: String,
     },
     /// The bytes could not be had.
     Io(io::Error),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use clinker_record::{Category, Column, Type};
+use clinker_record::{Category, Column, Origin, Type};
 
 use crate::Options;
 
@@ -55,8 +55,9 @@ pub struct WriteRequest<'a> {
 
 /// A format with its options bound: makes encoders and writers.
 pub trait WriteFactory: Send + Sync {
-    /// The stateless half, shared by all threads.
-    fn encoder(&self) -> Arc<dyn Encoder>;
+    /// The stateless half, shared by all threads. A format whose bytes depend on earlier records has none: its
+    /// [`Writer`] is given the rows, by one thread a file.
+    fn encoder(&self) -> Option<Arc<dyn Encoder>>;
     /// The sequential half, one for each output file.
     fn writer(&self) -> Box<dyn Writer>;
     /// As [`WriteFactory::writer`], for a further file of a split output that does not repeat the names of the columns.
@@ -114,6 +115,8 @@ pub struct OutputRows<'a> {
     pub columns: &'a [Column],
     /// Number of rows.
     pub rows: usize,
+    /// Where they come from, with the levels around them.
+    pub origin: &'a Origin,
 }
 
 /// Stateless: columns to the bytes of records, the same on any thread and in any order.
@@ -158,6 +161,13 @@ pub trait Writer: Send {
     /// # Errors
     /// Only those of `out`.
     fn columns(&mut self, names: &[Arc<str>], out: &mut dyn io::Write) -> io::Result<()>;
+    /// Makes the bytes of rows, in order, with the framing that belongs in front of each of them. Called instead of an
+    /// encoder, for a format without one; what it appends is given to [`Writer::records`] next. A refused row leaves no
+    /// byte; after a row whose refusal is fatal no further row is taken.
+    fn rows(&mut self, rows: &OutputRows<'_>, out: &mut Encoded) {
+        let _ = (rows, out);
+        unreachable!("a format with an encoder is given what it encoded");
+    }
     /// Places encoded records.
     ///
     /// # Errors

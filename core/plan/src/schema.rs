@@ -1,7 +1,7 @@
 //! JSON Schema of the pipeline document, for editors. It is made from the keys that the document is read with, and from
 //! the options that the formats declare.
 
-use clinker_format::{OptionKind, OptionSpec, registry};
+use clinker_format::{OptionKind, OptionSpec, Registry};
 use serde_json::{Map, Value, json};
 
 use crate::decode::{Key, Need, Shape};
@@ -50,9 +50,9 @@ fn node() -> Value {
 
 /// The formats that the `config` of a node can name, each with its options.
 fn formats(keys: &mut Map<String, Value>, direction: Direction) {
-    let usable: Vec<(&str, &[OptionSpec])> = registry::formats()
-        .into_iter()
-        .filter_map(|format| {
+    let usable: Vec<(&str, &[OptionSpec])> = Registry::built_in()
+        .iter()
+        .filter_map(|(format, _)| {
             let descriptor = format.descriptor();
             let options = match direction {
                 Direction::Read => descriptor.read.as_ref()?.options,
@@ -86,10 +86,29 @@ fn option(spec: &OptionSpec) -> Value {
         OptionKind::Integer { min, max } => {
             or_substituted(json!({ "type": "integer", "minimum": min, "maximum": max }))
         }
+        OptionKind::Texts { count } => {
+            let mut list = json!({ "type": "array", "items": { "type": "string" } });
+            if let Some(count) = count {
+                list["minItems"] = json!(count);
+                list["maxItems"] = json!(count);
+            }
+            list
+        }
+        OptionKind::BoolOr(words) => or_substituted(json!({ "anyOf": [{ "type": "boolean" }, { "enum": words }] })),
+        OptionKind::Fields => json!({ "type": "object", "additionalProperties": { "type": "string" } }),
+        OptionKind::Map(specs) => nested(specs),
+        OptionKind::Maps(specs) => json!({ "type": "array", "items": nested(specs) }),
     };
     let default = if spec.default.is_empty() { String::new() } else { format!(" Default: {}", spec.default) };
     schema["description"] = json!(format!("{}{default}", spec.doc));
     schema
+}
+
+/// An option that is a map of its own.
+fn nested(specs: &[OptionSpec]) -> Value {
+    let properties: Map<String, Value> = specs.iter().map(|spec| (spec.key.to_string(), option(spec))).collect();
+    let required: Vec<&str> = specs.iter().filter(|spec| spec.required).map(|spec| spec.key).collect();
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
 /// A map with these keys and no others.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::{Level, LevelRun};
+
 /// A run of consecutive body rows of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OriginRun {
@@ -23,12 +25,42 @@ pub struct OriginRun {
 pub struct Origin {
     runs: Arc<[OriginRun]>,
     index: Option<Arc<[u32]>>,
+    /// The levels around the rows of the block, where its format has any.
+    levels: Option<Arc<[LevelRun]>>,
 }
 
 impl Origin {
     /// Rows of a block as they were read.
     pub fn block(runs: Arc<[OriginRun]>) -> Self {
-        Self { runs, index: None }
+        Self { runs, index: None, levels: None }
+    }
+
+    /// Rows that come from no file.
+    pub fn none() -> Self {
+        Self::block(Arc::from([]))
+    }
+
+    /// The same rows, inside these levels. The runs count block positions, in order.
+    #[must_use]
+    pub fn inside(self, levels: Arc<[LevelRun]>) -> Self {
+        Self { levels: Some(levels), ..self }
+    }
+
+    /// The innermost level around a row; none where the format has no levels.
+    pub fn level(&self, row: usize) -> Option<&Arc<Level>> {
+        self.level_at(self.block_row(row))
+    }
+
+    /// The innermost level around a row of the block.
+    pub fn level_at(&self, at: u32) -> Option<&Arc<Level>> {
+        let runs = self.levels.as_ref()?;
+        let after = runs.partition_point(|run| run.start <= at);
+        runs[after.checked_sub(1)?].level.as_ref()
+    }
+
+    /// The levels around the rows of the block; none where the format has no levels.
+    pub fn levels(&self) -> Option<&Arc<[LevelRun]>> {
+        self.levels.as_ref()
     }
 
     /// The block position of a batch row.
@@ -43,7 +75,7 @@ impl Origin {
             None => rows.into(),
             Some(index) => rows.iter().map(|row| index[*row as usize]).collect(),
         };
-        Self { runs: Arc::clone(&self.runs), index: Some(index) }
+        Self { runs: Arc::clone(&self.runs), index: Some(index), levels: self.levels.clone() }
     }
 
     /// The run that a batch row belongs to, and its distance from the run's first row.

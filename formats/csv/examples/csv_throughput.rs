@@ -18,8 +18,8 @@ use clinker_format::{
     Block, BlockBound, Decoder, Encoded, Encoder, FileIdentity, Format, OpenFile, Options, OutputRows, ReadFactory,
     ReadRequest, WriteRequest,
 };
-use clinker_record::Column;
 use clinker_record::cast::Cells;
+use clinker_record::{Column, Origin};
 
 const BOUND: BlockBound = BlockBound { rows: 8192, bytes: 1 << 20 };
 const ROUNDS: usize = 5;
@@ -51,7 +51,8 @@ fn main() -> Result<(), Failure> {
         let start = now();
         let decoded: usize = blocks.iter().map(|block| file.decoder.decode(block, &all).rows).sum();
         print!("   decoder {:6.0}", size / (now() - start));
-        let (written, seconds) = encode(&*file.decoder, &*output.encoder(), &file.columns, &blocks);
+        let (written, seconds) =
+            encode(&*file.decoder, &*output.encoder().expect("an encoder"), &file.columns, &blocks);
         println!("   encoder {:6.0}   MB/s, {decoded} rows", written as f64 / 1e6 / seconds);
     }
     Ok(())
@@ -99,7 +100,10 @@ fn encode(decoder: &dyn Decoder, encoder: &dyn Encoder, names: &[Arc<str>], bloc
         let columns: Vec<Column> = decoded.cells.iter().map(column).collect();
         let mut encoded = Encoded::default();
         let start = now();
-        encoder.encode(&OutputRows { names, columns: &columns, rows: decoded.rows }, &mut encoded);
+        encoder.encode(
+            &OutputRows { names, columns: &columns, rows: decoded.rows, origin: &Origin::none() },
+            &mut encoded,
+        );
         seconds += now() - start;
         written += encoded.bytes.len();
     }

@@ -239,6 +239,7 @@ impl Cutter for CsvCutter {
             first_line: self.next_line,
             offset,
             data,
+            ..Block::default()
         };
         self.next_row += found.rows as u64;
         self.next_line += self.framing.lines(&block.data);

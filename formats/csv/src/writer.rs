@@ -50,8 +50,8 @@ impl CsvOutput {
 }
 
 impl WriteFactory for CsvOutput {
-    fn encoder(&self) -> Arc<dyn Encoder> {
-        Arc::clone(&self.encoder) as Arc<dyn Encoder>
+    fn encoder(&self) -> Option<Arc<dyn Encoder>> {
+        Some(Arc::clone(&self.encoder) as Arc<dyn Encoder>)
     }
 
     fn writer(&self) -> Box<dyn Writer> {

@@ -18,7 +18,7 @@ use clinker_format::{
 };
 use clinker_json::Json;
 use clinker_record::cast::untyped_column;
-use clinker_record::{Column, Kind, Type};
+use clinker_record::{Column, Kind, Origin, Type};
 
 const BOUND: BlockBound = BlockBound { rows: 8192, bytes: 1 << 20 };
 const ROUNDS: usize = 5;
@@ -52,7 +52,7 @@ fn main() -> Result<(), Failure> {
         let start = now();
         let decoded: usize = blocks.iter().map(|block| file.decoder.decode(block, &all).rows).sum();
         print!("   decoder {:6.0}", size / (now() - start));
-        let (written, seconds) = encode(&file, &*output.encoder(), &blocks);
+        let (written, seconds) = encode(&file, &*output.encoder().expect("an encoder"), &blocks);
         println!("   encoder {:6.0}   MB/s, {decoded} rows", written as f64 / 1e6 / seconds);
     }
     Ok(())
@@ -129,7 +129,10 @@ fn encode(file: &OpenFile, encoder: &dyn Encoder, blocks: &[Block]) -> (usize, f
         let columns: Vec<Column> = decoded.cells.iter().map(untyped_column).collect();
         let mut encoded = Encoded::default();
         let start = now();
-        encoder.encode(&OutputRows { names: &file.columns, columns: &columns, rows: decoded.rows }, &mut encoded);
+        encoder.encode(
+            &OutputRows { names: &file.columns, columns: &columns, rows: decoded.rows, origin: &Origin::none() },
+            &mut encoded,
+        );
         seconds += now() - start;
         written += encoded.bytes.len();
     }

@@ -351,8 +351,14 @@ impl ElementCutter {
 
     fn take(&mut self, input: &mut BlockInput, found: &Found) -> Block {
         let (offset, data) = (input.offset(), input.take(found.len));
-        let block =
-            Block { data, rows: found.rows as u32, first_row: self.next_row, first_line: self.next_line, offset };
+        let block = Block {
+            data,
+            rows: found.rows as u32,
+            first_row: self.next_row,
+            first_line: self.next_line,
+            offset,
+            ..Block::default()
+        };
         self.next_row += found.rows as u64;
         self.next_line += memchr_iter(b'\n', &block.data).count() as u64;
         self.before = Before::Record;

@@ -55,8 +55,14 @@ impl LineCutter {
 
     fn take(&mut self, input: &mut BlockInput, found: &Found) -> Option<Block> {
         let (offset, data) = (input.offset(), input.take(found.len));
-        let block =
-            Block { data, rows: found.rows as u32, first_row: self.next_row, first_line: self.next_line, offset };
+        let block = Block {
+            data,
+            rows: found.rows as u32,
+            first_row: self.next_row,
+            first_line: self.next_line,
+            offset,
+            ..Block::default()
+        };
         self.next_row += found.rows as u64;
         self.next_line += found.lines;
         (found.rows > 0).then_some(block)

@@ -1,6 +1,8 @@
 //! The options of both directions and their checks.
 
-use clinker_format::{Descriptor, OptionFault, OptionKind, OptionSpec, Options, ReadCapabilities, WriteCapabilities};
+use clinker_format::{
+    Descriptor, Extract, OptionFault, OptionKind, OptionSpec, Options, ReadCapabilities, WriteCapabilities,
+};
 
 /// The largest `max_record_bytes`: positions inside a block take 31 bits.
 const MAX_RECORD_BYTES: u64 = 512 << 20;
@@ -15,6 +17,7 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
                 key: "format",
                 kind: OptionKind::Word(&["array", "ndjson", "object"]),
                 default: "",
+                required: false,
                 doc: "The shape of the file: one array, one object a line, or an object that holds the array; by \
                       default the first bytes tell.",
             },
@@ -22,18 +25,21 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
                 key: "record_path",
                 kind: OptionKind::Text,
                 default: "",
+                required: false,
                 doc: "Dot path of keys from the outermost object to the array of records.",
             },
             OptionSpec {
                 key: "max_record_bytes",
                 kind: OptionKind::Size,
                 default: "64MB",
+                required: false,
                 doc: "The size of a record above which reading stops.",
             },
             OptionSpec {
                 key: "escape_keys",
                 kind: OptionKind::Bool,
                 default: "false",
+                required: false,
                 doc: "Whether `.`, `[` and `\\` inside a key are escaped in the column name that is made of it.",
             },
         ],
@@ -44,7 +50,7 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
         undeclared_fields: true,
         positional_layout: false,
         multi_record: false,
-        envelope: true,
+        extract: Some(Extract::JsonPointer),
         generated_columns: false,
     }),
     write: Some(WriteCapabilities {
@@ -53,19 +59,22 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
                 key: "format",
                 kind: OptionKind::Word(&["array", "ndjson"]),
                 default: "array",
+                required: false,
                 doc: "The shape of the file: one array, or one object a line.",
             },
             OptionSpec {
                 key: "pretty",
                 kind: OptionKind::Bool,
                 default: "false",
+                required: false,
                 doc: "Whether each member stands on a line of its own.",
             },
         ],
         header: false,
         join_values: false,
         native_arrays: true,
-        split: true,
+        no_split: None,
+        one_envelope: false,
         needs_schema: false,
         lossy_charsets: false,
     }),

@@ -16,8 +16,8 @@ pub struct JsonOutput {
 }
 
 impl WriteFactory for JsonOutput {
-    fn encoder(&self) -> Arc<dyn Encoder> {
-        Arc::new(JsonEncoder::new(self.spec))
+    fn encoder(&self) -> Option<Arc<dyn Encoder>> {
+        Some(Arc::new(JsonEncoder::new(self.spec)))
     }
 
     fn writer(&self) -> Box<dyn Writer> {

@@ -144,7 +144,7 @@ fn opened(name: &str, first: &[u8]) -> Result<(&'static str, usize), String> {
         Err(Fault::Corruption { code, reason, help, .. }) => {
             Err(format!("{code} {reason} {}", help.unwrap_or_default()))
         }
-        Err(Fault::Io(error)) => panic!("{error}"),
+        Err(fault) => panic!("{fault:?}"),
     }
 }
 

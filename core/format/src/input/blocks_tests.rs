@@ -62,7 +62,7 @@ fn formats_15_3_bytes_in_front_of_a_failure_are_delivered_first() {
     assert!(!input.ended());
     match Fault::from(input.grow().unwrap_err()) {
         Fault::Corruption { code, offset, .. } => assert_eq!((code, offset), ("E421", 10)),
-        Fault::Io(error) => panic!("{error}"),
+        fault => panic!("{fault:?}"),
     }
     assert!(!input.grow().unwrap());
 }

@@ -43,7 +43,7 @@ fn read(bytes: &[u8], compression: Compression) -> (Vec<u8>, Option<(&'static st
         let fault = match result {
             Ok(()) => None,
             Err(Fault::Corruption { code, offset, .. }) => Some((code, offset)),
-            Err(Fault::Io(error)) => panic!("{error}"),
+            Err(fault) => panic!("{fault:?}"),
         };
         (out, fault)
     };

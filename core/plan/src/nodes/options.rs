@@ -1,12 +1,13 @@
 //! Format options, by the specifications the formats declare.
 
 use clinker_diagnostics::{Span, nearest};
-use clinker_format::{Format, OptionFault, OptionKind, OptionSpec, OptionValue, Options, registry};
+use clinker_format::{Format, OptionFault, OptionKind, OptionSpec, OptionValue, Options, Registry};
+use clinker_record::{Kind, Type};
 
 use crate::decode;
 use crate::faults::{Fault, Faults};
 use crate::nodes::values;
-use crate::yaml::{Core, Node, NodeKind};
+use crate::yaml::{Core, Entry, Node, NodeKind};
 
 /// Which way a format is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +32,14 @@ pub(crate) fn format(name: &Node, direction: Direction, faults: &mut Faults) -> 
         Direction::Read => format.descriptor().read.is_some(),
         Direction::Write => format.descriptor().write.is_some(),
     };
-    let names: Vec<&str> = registry::formats()
-        .into_iter()
+    let names: Vec<&str> = Registry::built_in()
+        .iter()
+        .map(|(format, _)| format)
         .filter(|format| usable(*format))
         .map(|format| format.descriptor().name)
         .collect();
     let shown = faults.place().shown(name);
-    let message = match registry::find(word) {
+    let message = match Registry::built_in().find(word) {
         Some(format) if usable(format) => return Some(format),
         Some(_) => format!("format `{shown}` cannot be {}", direction.verb()),
         None => format!("no format is named `{shown}`"),
@@ -88,22 +90,38 @@ pub(crate) fn options(
     Some(options)
 }
 
-fn value(node: &Node, spec: &OptionSpec, faults: &mut Faults) -> Option<OptionValue> {
-    let NodeKind::Scalar(scalar) = &node.kind else {
-        faults.error(
-            "E000",
-            node.span,
-            format!("option `{}` must be {}; it is {}", spec.key, wanted(spec.kind), node.word()),
-        );
-        return None;
+fn value(node: &Node, spec: &'static OptionSpec, faults: &mut Faults) -> Option<OptionValue> {
+    match spec.kind {
+        OptionKind::Texts { count } => texts(node, spec, count, faults),
+        OptionKind::Fields => fields(node, spec, faults),
+        OptionKind::Map(specs) => map(node, spec, specs, faults).map(OptionValue::Map),
+        OptionKind::Maps(specs) => {
+            let NodeKind::List(items) = &node.kind else { return misshapen(node, spec, faults) };
+            let maps: Vec<_> = items.iter().map(|item| map(item, spec, specs, faults)).collect();
+            maps.into_iter().collect::<Option<_>>().map(OptionValue::Maps)
+        }
+        _ => scalar(node, spec, faults),
+    }
+}
+
+/// Reports a value of another shape.
+fn misshapen<T>(node: &Node, spec: &OptionSpec, faults: &mut Faults) -> Option<T> {
+    let message = format!("option `{}` must be {}; it is {}", spec.key, spec.kind.wanted(), node.word());
+    faults.error("E000", node.span, message);
+    None
+}
+
+fn scalar(node: &Node, spec: &OptionSpec, faults: &mut Faults) -> Option<OptionValue> {
+    let NodeKind::Scalar(scalar) = &node.kind else { return misshapen(node, spec, faults) };
+    let word = |words: &[&str]| {
+        node.text().filter(|text| words.contains(&&***text)).map(|text| OptionValue::Text(text.to_string()))
     };
     let value = match spec.kind {
         OptionKind::Text => node.text().map(|text| OptionValue::Text(text.to_string())),
-        OptionKind::Word(words) => {
-            node.text().filter(|text| words.contains(&&***text)).map(|text| OptionValue::Text(text.to_string()))
-        }
-        OptionKind::Bool => match scalar.core() {
-            Core::Bool(value) => Some(OptionValue::Bool(value)),
+        OptionKind::Word(words) => word(words),
+        OptionKind::Bool | OptionKind::BoolOr(_) => match (scalar.core(), spec.kind) {
+            (Core::Bool(value), _) => Some(OptionValue::Bool(value)),
+            (_, OptionKind::BoolOr(words)) => word(words),
             _ => None,
         },
         OptionKind::Size => values::decimal_size(scalar).map(OptionValue::Number),
@@ -118,10 +136,11 @@ fn value(node: &Node, spec: &OptionSpec, faults: &mut Faults) -> Option<OptionVa
             },
             _ => None,
         },
+        OptionKind::Texts { .. } | OptionKind::Fields | OptionKind::Map(_) | OptionKind::Maps(_) => None,
     };
     if value.is_none() {
         let shown = faults.place().shown(node);
-        let message = format!("option `{}` must be {}; it is `{shown}`", spec.key, wanted(spec.kind));
+        let message = format!("option `{}` must be {}; it is `{shown}`", spec.key, spec.kind.wanted());
         let help = match spec.kind {
             OptionKind::Text => format!("quote it: `{}: \"{shown}\"`", spec.key),
             _ => format!("{} (default: {})", spec.doc, if spec.default.is_empty() { "none" } else { spec.default }),
@@ -131,14 +150,86 @@ fn value(node: &Node, spec: &OptionSpec, faults: &mut Faults) -> Option<OptionVa
     value
 }
 
-fn wanted(kind: OptionKind) -> String {
-    match kind {
-        OptionKind::Text => "text".to_string(),
-        OptionKind::Bool => "`true` or `false`".to_string(),
-        OptionKind::Word(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or "),
-        OptionKind::Size => "a size such as `500KB`".to_string(),
-        OptionKind::Integer { min, max } => format!("an integer of {min} to {max}"),
+/// A list of texts; a wrong number of them is a matter of the value (E403).
+fn texts(node: &Node, spec: &OptionSpec, count: Option<usize>, faults: &mut Faults) -> Option<OptionValue> {
+    let NodeKind::List(items) = &node.kind else { return misshapen(node, spec, faults) };
+    let mut texts = Vec::with_capacity(items.len());
+    for item in items {
+        match item.text() {
+            Some(text) => texts.push(text.to_string()),
+            None => {
+                let message = format!("an item of option `{}` must be text; it is {}", spec.key, item.word());
+                let help = format!("quote it: `\"{}\"`", faults.place().shown(item));
+                faults.push(Fault::new("E000", item.span, message).help(help));
+            }
+        }
     }
+    if let Some(count) = count.filter(|count| *count != items.len()) {
+        let message = format!("option `{}` has {} items; it must have {count}", spec.key, items.len());
+        faults.error("E403", node.span, message);
+        return None;
+    }
+    (texts.len() == items.len()).then_some(OptionValue::Texts(texts))
+}
+
+/// A map from names to declared types.
+fn fields(node: &Node, spec: &OptionSpec, faults: &mut Faults) -> Option<OptionValue> {
+    let NodeKind::Map(entries) = &node.kind else { return misshapen(node, spec, faults) };
+    section_fields(entries, faults).map(OptionValue::Fields)
+}
+
+/// The types that fields of a section may have.
+const FIELD_TYPES: [Kind; 6] = [Kind::String, Kind::Int, Kind::Float, Kind::Bool, Kind::Date, Kind::DateTime];
+
+/// The fields of a section: names with types.
+pub(crate) fn section_fields(entries: &[Entry], faults: &mut Faults) -> Option<Vec<(String, Type)>> {
+    let mut fields = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let kind = entry.value.text().and_then(|word| Kind::from_word(word)).filter(|kind| FIELD_TYPES.contains(kind));
+        match kind {
+            Some(kind) => fields.push((entry.key.to_string(), Type::nullable(kind))),
+            None => {
+                let message = format!(
+                    "the type of field `{}` must be one of {}",
+                    entry.key,
+                    FIELD_TYPES.map(Kind::word).join(", ")
+                );
+                faults.error("E000", entry.value.span, message);
+            }
+        }
+    }
+    (fields.len() == entries.len()).then_some(fields)
+}
+
+/// A map with these keys.
+fn map(node: &Node, spec: &OptionSpec, specs: &'static [OptionSpec], faults: &mut Faults) -> Option<Options> {
+    let NodeKind::Map(entries) = &node.kind else { return misshapen(node, spec, faults) };
+    let mut options = Options::default();
+    let mut right = true;
+    for entry in entries {
+        let Some(own) = specs.iter().find(|own| own.key == &*entry.key) else {
+            let message = format!("option `{}` has no key `{}`", spec.key, entry.key);
+            let keys = specs.iter().map(|own| own.key);
+            let help = match nearest(&entry.key, keys.clone()) {
+                Some(key) => format!("did you mean `{key}`?"),
+                None => format!("its keys are {}", keys.collect::<Vec<_>>().join(", ")),
+            };
+            faults.push(Fault::new("E000", entry.key_span, message).help(help));
+            right = false;
+            continue;
+        };
+        match value(&entry.value, own, faults) {
+            Some(value) => options.set(own.key, value),
+            None => right = false,
+        }
+    }
+    for own in specs.iter().filter(|own| own.required) {
+        if !entries.iter().any(|entry| &*entry.key == own.key) {
+            faults.error("E000", node.span, format!("option `{}` needs the key `{}`", spec.key, own.key));
+            right = false;
+        }
+    }
+    right.then_some(options)
 }
 
 /// Reports what a format found wrong with its options, each at the option.

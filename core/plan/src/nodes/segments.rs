@@ -92,10 +92,10 @@ fn possible(
     writes: &WriteCapabilities,
     faults: &mut Faults,
 ) -> bool {
-    if !writes.split {
+    if let Some(code) = writes.no_split {
         let span = sink.entry("split").map_or(fields.span, |entry| entry.key_span);
         let message = format!("sink `{name}`: an output of format `{format}` cannot be split");
-        faults.push(Fault::new("E000", span, message).help("leave `split` out"));
+        faults.push(Fault::new(code, span, message).help("leave `split` out"));
         return false;
     }
     match fields.entry("repeat_header").filter(|_| !writes.header) {

@@ -11,12 +11,18 @@ use clinker_format::{
 };
 
 const OPTIONS: &[OptionSpec] = &[
-    OptionSpec { key: "mark", kind: OptionKind::Text, default: ",", doc: "A mark." },
-    OptionSpec { key: "strict", kind: OptionKind::Bool, default: "true", doc: "A switch." },
-    OptionSpec { key: "most", kind: OptionKind::Size, default: "64MB", doc: "A limit." },
-    OptionSpec { key: "digits", kind: OptionKind::Integer { min: 1, max: 9 }, default: "3", doc: "A count." },
-    OptionSpec { key: "ends", kind: OptionKind::Word(&["lf", "crlf"]), default: "lf", doc: "A word." },
-    OptionSpec { key: "narrow", kind: OptionKind::Bool, default: "false", doc: "Lacks characters." },
+    OptionSpec { key: "mark", kind: OptionKind::Text, default: ",", required: false, doc: "A mark." },
+    OptionSpec { key: "strict", kind: OptionKind::Bool, default: "true", required: false, doc: "A switch." },
+    OptionSpec { key: "most", kind: OptionKind::Size, default: "64MB", required: false, doc: "A limit." },
+    OptionSpec {
+        key: "digits",
+        kind: OptionKind::Integer { min: 1, max: 9 },
+        default: "3",
+        required: false,
+        doc: "A count.",
+    },
+    OptionSpec { key: "ends", kind: OptionKind::Word(&["lf", "crlf"]), default: "lf", required: false, doc: "A word." },
+    OptionSpec { key: "narrow", kind: OptionKind::Bool, default: "false", required: false, doc: "Lacks characters." },
 ];
 
 static TOY: Descriptor = Descriptor {
@@ -31,7 +37,7 @@ static TOY: Descriptor = Descriptor {
         undeclared_fields: true,
         positional_layout: false,
         multi_record: false,
-        envelope: false,
+        extract: None,
         generated_columns: false,
     }),
     write: Some(WriteCapabilities {
@@ -39,7 +45,8 @@ static TOY: Descriptor = Descriptor {
         header: true,
         join_values: true,
         native_arrays: false,
-        split: true,
+        no_split: None,
+        one_envelope: false,
         needs_schema: false,
         lossy_charsets: false,
     }),
@@ -57,7 +64,7 @@ static PLAIN: Descriptor = Descriptor {
         undeclared_fields: false,
         positional_layout: false,
         multi_record: false,
-        envelope: false,
+        extract: None,
         generated_columns: false,
     }),
     write: Some(WriteCapabilities {
@@ -65,7 +72,8 @@ static PLAIN: Descriptor = Descriptor {
         header: false,
         join_values: false,
         native_arrays: false,
-        split: false,
+        no_split: Some("E338"),
+        one_envelope: false,
         needs_schema: false,
         lossy_charsets: false,
     }),
@@ -86,7 +94,7 @@ static NESTED: Descriptor = Descriptor {
         undeclared_fields: true,
         positional_layout: false,
         multi_record: false,
-        envelope: false,
+        extract: None,
         generated_columns: false,
     }),
     write: None,
@@ -101,7 +109,7 @@ const PLAIN_READ: Option<ReadCapabilities> = Some(ReadCapabilities {
     undeclared_fields: false,
     positional_layout: false,
     multi_record: false,
-    envelope: false,
+    extract: None,
     generated_columns: false,
 });
 
@@ -147,8 +155,8 @@ impl ReadFactory for Nothing {
 }
 
 impl WriteFactory for Nothing {
-    fn encoder(&self) -> Arc<dyn Encoder> {
-        Arc::new(Nothing { narrow: false })
+    fn encoder(&self) -> Option<Arc<dyn Encoder>> {
+        Some(Arc::new(Nothing { narrow: false }))
     }
 
     fn writer(&self) -> Box<dyn Writer> {

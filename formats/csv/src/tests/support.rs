@@ -8,7 +8,7 @@ use clinker_format::{
     Block, BlockBound, Encoded, Fault, FileIdentity, Format, InputField, JoinRule, OpenFile, OptionFault, OptionValue,
     Options, OutputRows, ReadFactory, ReadRequest, RejectedRow, WriteFactory, WriteRequest,
 };
-use clinker_record::{Column, Kind, Type};
+use clinker_record::{Column, Kind, Origin, Type};
 
 use crate::Csv;
 
@@ -145,7 +145,7 @@ impl Outcome {
                 self.fault = Some((code, line, offset));
                 self.reason = format!("{reason} {}", help.unwrap_or_default());
             }
-            Fault::Io(error) => panic!("{error}"),
+            fault => panic!("{fault:?}"),
         }
     }
 
@@ -196,7 +196,10 @@ pub fn write(factory: &dyn WriteFactory, names: &[&str], columns: &[Column]) -> 
     let names: Vec<Arc<str>> = names.iter().map(|name| (*name).into()).collect();
     let mut encoded = Encoded::default();
     let rows = columns.first().map_or(0, Column::len);
-    factory.encoder().encode(&OutputRows { names: &names, columns, rows }, &mut encoded);
+    factory
+        .encoder()
+        .expect("an encoder")
+        .encode(&OutputRows { names: &names, columns, rows, origin: &Origin::none() }, &mut encoded);
     assert_eq!(encoded.ends.last().copied().unwrap_or(0) as usize, encoded.bytes.len());
     let mut out = Vec::new();
     let mut writer = factory.writer();

@@ -9,7 +9,7 @@ use clinker_format::{
     Options, OutputRows, ReadFactory, ReadRequest, RejectedRow, WriteFactory, WriteRequest,
 };
 use clinker_record::cast::Cells;
-use clinker_record::{Column, JsonKind, Kind, Type};
+use clinker_record::{Column, JsonKind, Kind, Origin, Type};
 
 use super::oracle::{Tree, tree};
 use crate::Json;
@@ -210,6 +210,7 @@ impl Outcome {
                 self.fault = Some(("io", 0, 0));
                 self.reason = error.to_string();
             }
+            fault => panic!("{fault:?}"),
         }
     }
 
@@ -292,13 +293,14 @@ pub fn writer(given: &[(&'static str, OptionValue)], preserve_nulls: bool) -> Ar
 pub fn write(factory: &dyn WriteFactory, columns: &[(&str, Column)], batch: usize) -> Result<String, Encoded> {
     let names: Vec<Arc<str>> = columns.iter().map(|(name, _)| Arc::from(*name)).collect();
     let rows = columns.first().map_or(0, |(_, column)| column.len());
-    let (encoder, mut writer, mut out) = (factory.encoder(), factory.writer(), Vec::new());
+    let (encoder, mut writer, mut out) = (factory.encoder().expect("an encoder"), factory.writer(), Vec::new());
     writer.columns(&names, &mut out).expect("columns");
     for from in (0..rows).step_by(batch) {
         let len = batch.min(rows - from);
         let columns: Vec<Column> = columns.iter().map(|(_, column)| column.slice(from, len)).collect();
         let mut encoded = Encoded::default();
-        encoder.encode(&OutputRows { names: &names, columns: &columns, rows: len }, &mut encoded);
+        encoder
+            .encode(&OutputRows { names: &names, columns: &columns, rows: len, origin: &Origin::none() }, &mut encoded);
         writer.records(&encoded, &mut out).expect("records");
         if !encoded.refused.is_empty() {
             return Err(encoded);

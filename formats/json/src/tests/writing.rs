@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clinker_format::{OptionValue, WriteFault};
-use clinker_record::{Column, Decimal, Kind, Value};
+use clinker_record::{Column, Decimal, Kind, Origin, Value};
 
 use super::support::{FAIR, Random, lines, read_in, reader, text, write, writer};
 
@@ -119,8 +119,8 @@ fn write_unchecked(names: &[&str]) -> (&'static str, Option<clinker_record::Cate
     let names: Vec<Arc<str>> = names.iter().map(|name| Arc::from(*name)).collect();
     let columns: Vec<Column> = names.iter().map(|_| ints(&[1])).collect();
     let mut encoded = clinker_format::Encoded::default();
-    let rows = clinker_format::OutputRows { names: &names, columns: &columns, rows: 1 };
-    writer(&lines(), false).encoder().encode(&rows, &mut encoded);
+    let rows = clinker_format::OutputRows { names: &names, columns: &columns, rows: 1, origin: &Origin::none() };
+    writer(&lines(), false).encoder().expect("json has an encoder").encode(&rows, &mut encoded);
     assert!(encoded.bytes.is_empty() && encoded.ends.is_empty());
     let refused = &encoded.refused[0];
     (refused.code, refused.category, refused.column.to_string())

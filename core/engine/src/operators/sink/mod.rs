@@ -18,7 +18,8 @@ use crate::runtime::Runtime;
 pub(crate) struct SinkOperator<'p> {
     pub node: NodeId,
     plan: &'p SinkPlan,
-    encoder: Arc<dyn Encoder>,
+    /// None for a format whose writer takes the rows, one after the other.
+    encoder: Option<Arc<dyn Encoder>>,
     /// All records share one set of columns, which undeclared fields extend.
     union: bool,
     /// A file ends after so many bytes: what a record takes depends on the columns that stand before it.
@@ -136,8 +137,11 @@ impl<'p> SinkOperator<'p> {
     ) -> (Encoded, Option<Keys>) {
         let columns = self.project(batch, names);
         let mut encoded = Encoded::default();
-        if batch.rows > 0 {
-            self.encoder.encode(&OutputRows { names, columns: &columns, rows: batch.rows }, &mut encoded);
+        if let Some(encoder) = self.encoder.as_ref().filter(|_| batch.rows > 0) {
+            encoder.encode(
+                &OutputRows { names, columns: &columns, rows: batch.rows, origin: &batch.origin },
+                &mut encoded,
+            );
         }
         let refused = std::mem::take(&mut encoded.refused);
         let failures = out.failures.len();

@@ -35,6 +35,11 @@ pub(crate) fn source_fault(place: &str, fault: Fault) -> RunError {
                 None => error,
             }
         }
+        Fault::Violation { code, line, offset, reason } => {
+            RunError::coded(exit::INFRASTRUCTURE, code, data_error(place, line, offset, &reason))
+                .help("correct the file, or have it sent again; nothing was published")
+        }
+        Fault::Contract { reason } => RunError::contract(&format!("{place}: {reason}")),
     }
 }
 
