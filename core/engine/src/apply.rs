@@ -162,8 +162,8 @@ impl Applier<'_> {
         self.current_source = source;
     }
 
-    /// Applies one block. What comes after an error is not applied.
-    pub(crate) fn apply_block(&mut self, mut block: BlockResult) -> Result<(), RunError> {
+    /// Begins the outputs of the files that were opened before a block.
+    pub(crate) fn open_files(&mut self, block: &mut BlockResult) -> Result<(), RunError> {
         for file in std::mem::take(&mut block.opened) {
             let at = SourceFileAt { source: self.current_source, file };
             for node in self.destinations.sinks_per_file(self.current_source) {
@@ -171,6 +171,13 @@ impl Applier<'_> {
                 self.outputs.open[node] = Some(self.destinations.begin(node, Some(at), &mut self.attempt)?);
             }
         }
+        Ok(())
+    }
+
+    /// Applies one block. What comes after an error is not applied.
+    pub(crate) fn apply_block(&mut self, mut block: BlockResult) -> Result<(), RunError> {
+        self.open_files(&mut block)?;
+        self.warnings.append(&mut block.notes);
         let mut events = block.events.iter().peekable();
         for failure in std::mem::take(&mut block.failures) {
             // What is logged about a row comes before the row is rejected, and nothing after the row that ends the run.

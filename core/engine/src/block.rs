@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clinker_diagnostics::Diagnostic;
 use clinker_events::Level;
 use clinker_format::Encoded;
 use clinker_memory::Reservation;
@@ -93,6 +94,8 @@ pub(crate) struct SinkBytes {
 pub(crate) struct BlockResult {
     /// Files that were opened before this block, in order.
     pub opened: Vec<u32>,
+    /// What is to be noted about files that ended before it.
+    pub notes: Vec<Diagnostic>,
     pub failures: Vec<PendingFailure>,
     /// Text of dead letters.
     pub letters: Vec<u8>,
@@ -121,6 +124,7 @@ impl BlockResult {
             self.failures.push(failure);
         }
         self.events.extend(part.events);
+        self.notes.extend(part.notes);
         self.logs.extend(part.logs);
         self.outputs.extend(part.outputs);
         self.books.add(&part.books);
@@ -151,6 +155,7 @@ impl BlockResult {
     pub(crate) fn new(nodes: &[Node], opened: Vec<u32>) -> Self {
         Self {
             opened,
+            notes: Vec::new(),
             failures: Vec::new(),
             letters: Vec::new(),
             events: Vec::new(),

@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use clinker_plan::{Input, MergeMode, MergePlan, NodeId, Operator};
-use clinker_record::{Batch, Column, Origin, OriginRun, Undeclared, Widened};
+use clinker_record::{Batch, Column, LevelRun, Origin, OriginRun, Undeclared, Widened};
 
 use crate::RunError;
 use crate::block::{BlockResult, PendingFailure};
@@ -89,16 +89,27 @@ impl<'a> Puller<'a> {
         let runtime = self.runtime;
         let reader = self.readers.entry(id).or_insert_with(|| SourceReader::new(runtime, id));
         let Some(work) = reader.next() else { return Ok(None) };
+        let notes = work.notes;
         match work.body {
             Body::Block(block) => {
                 let mut result = BlockResult::new(&runtime.plan.nodes, Vec::new());
+                result.notes = notes;
                 result.memory = Some(runtime.budget.reserve("block", block.block.data.len() as u64));
                 let batch = admit_block(runtime, id, &block, &mut result);
                 result.sort();
                 Ok(Some(Piece { batch, result }))
             }
             Body::Fault(error) => Err(error),
-            Body::End => Ok(None),
+            Body::End if notes.is_empty() => Ok(None),
+            Body::End => {
+                // No rows, but something to say: an empty piece carries it.
+                let mut result = BlockResult::new(&runtime.plan.nodes, Vec::new());
+                result.notes = notes;
+                let schema = Arc::clone(&runtime.plan.nodes[id].schema);
+                let columns = schema.columns.iter().map(|_| Column::Null(0)).collect();
+                let (origin, widened) = (Origin::none(), Undeclared::default());
+                Ok(Some(Piece { batch: Batch { schema, columns, rows: 0, origin, widened }, result }))
+            }
         }
     }
 
@@ -286,6 +297,7 @@ impl Mix {
             self.result.events.push(event);
         }
         self.result.logs.append(&mut from.logs);
+        self.result.notes.append(&mut from.notes);
         // Counted books alone are an effect, too: a piece of which nothing else is left must not be lost.
         self.next_place = self.next_place.max(1);
     }
@@ -372,6 +384,14 @@ impl Mix {
             OriginRun { start: *place, row: run.row + distance, ordinal: run.ordinal + distance, ..*run }
         };
         let runs: Arc<[OriginRun]> = self.places.iter().zip(&self.rows).map(run).collect();
-        Origin::block(runs).take(&self.places)
+        let origin = Origin::block(runs).take(&self.places);
+        if self.batches.iter().all(|batch| batch.origin.levels().is_none()) {
+            return origin;
+        }
+        let level = |(place, (batch, row)): (&u32, &(usize, usize))| LevelRun {
+            start: *place,
+            level: self.batches[*batch].origin.level(*row).cloned(),
+        };
+        origin.inside(self.places.iter().zip(&self.rows).map(level).collect())
     }
 }

@@ -82,6 +82,14 @@ impl Output {
         written.map_err(|error| write_failed(&self.destination, error))
     }
 
+    /// The writer, for rows with these columns: it has been told of columns before.
+    pub(crate) fn writer_for(&mut self, names: &Arc<[Arc<str>]>) -> Result<&mut dyn Writer, RunError> {
+        if self.names.is_none() {
+            self.columns(Arc::clone(names))?;
+        }
+        Ok(&mut *self.writer)
+    }
+
     /// Writes encoded records.
     pub(crate) fn records(&mut self, names: &Arc<[Arc<str>]>, encoded: &Encoded) -> Result<(), RunError> {
         if encoded.ends.is_empty() {
@@ -226,6 +234,9 @@ fn unreadable() -> io::Error {
 /// A destination that could not take its bytes, or content that a format cannot write.
 pub(crate) fn write_failed(destination: &Path, error: io::Error) -> RunError {
     if let Some(fault) = WriteFault::of(&error) {
+        if fault.code == "E468" {
+            return RunError::contract(&format!("{}: {}", destination.display(), fault.reason));
+        }
         let message = format!("{}: column `{}`: {}", destination.display(), fault.column, fault.reason);
         return RunError::coded(exit::INFRASTRUCTURE, fault.code, message)
             .help("rename the column with `mapping`, leave it out with `exclude`, or write another `encoding`");

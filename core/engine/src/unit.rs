@@ -7,7 +7,7 @@ use clinker_cxl::{RunContext, TooLarge};
 use clinker_plan::{CompiledPlan, Input, MergeMode, NodeId, Operator, Port};
 use clinker_record::Batch;
 
-use crate::apply::Applier;
+use crate::apply::{Applier, OpenOutput};
 use crate::block::{BlockResult, Written};
 use crate::error::exit;
 use crate::interleave::{Piece, Puller};
@@ -49,13 +49,21 @@ impl Effects<BlockResult> for UnitEffects<'_, '_> {
 
 impl UnitEffects<'_, '_> {
     fn settle_and_apply(&mut self, mut result: BlockResult) -> Result<(), RunError> {
+        self.applier.open_files(&mut result)?;
         let mut outputs = Vec::new();
         let mut settled = false;
         for mut output in std::mem::take(&mut result.outputs) {
             let sink = self.unit.sinks.iter().find(|sink| sink.node == output.node);
             if let (Some(sink), Some(batch)) = (sink, output.waiting.take()) {
-                outputs.extend(sink.settle(self.runtime, &batch, &mut result));
                 settled = true;
+                if sink.writes_rows() {
+                    let Some(OpenOutput::One(output)) = &mut self.applier.outputs.open[sink.node] else {
+                        return Err(RunError::internal("a format without an encoder has an output in several files"));
+                    };
+                    outputs.extend(sink.write(self.runtime, &batch, output, &mut result)?);
+                } else {
+                    outputs.extend(sink.settle(self.runtime, &batch, &mut result));
+                }
             } else {
                 outputs.push(output);
             }
@@ -274,6 +282,7 @@ impl<'u, 'p> Unit<'u, 'p> {
     /// Everything one piece of work causes. Pure: called by any worker, in any order.
     fn process(&self, runtime: &Runtime<'_>, work: Work) -> BlockResult {
         let mut result = BlockResult::new(&runtime.plan.nodes, work.opened);
+        result.notes = work.notes;
         match work.body {
             Body::Block(block) => self.process_block(runtime, &block, &mut result),
             Body::Fault(error) => result.fault = Some(error),

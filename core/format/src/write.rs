@@ -56,7 +56,7 @@ pub struct WriteRequest<'a> {
 /// A format with its options bound: makes encoders and writers.
 pub trait WriteFactory: Send + Sync {
     /// The stateless half, shared by all threads. A format whose bytes depend on earlier records has none: its
-    /// [`Writer`] is given the rows, by one thread a file.
+    /// [`Writer`] is given the rows, by one thread a file, and its outputs cannot be split.
     fn encoder(&self) -> Option<Arc<dyn Encoder>>;
     /// The sequential half, one for each output file.
     fn writer(&self) -> Box<dyn Writer>;

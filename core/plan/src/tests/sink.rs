@@ -207,5 +207,5 @@ fn nodes_11_4_bad_splits() {
     expect(&with("split: { max_records: 1, oversize_group: ‹skip }"), &[("E000", "`warn`, `error`, `allow`")]);
     expect(&with("write_meta: ‹1"), &[("E000", "`true` or `false`")]);
     let plain = feed("type: toy, path: out.toy }", "type: plain, path: out.toy, ‹split: { max_records: 1 } }");
-    expect(&plain, &[("E000", "an output of format `plain` cannot be split")]);
+    expect(&plain, &[("E338", "an output of format `plain` cannot be split")]);
 }

@@ -10,8 +10,10 @@ use clinker_record::text::CellWriter;
 use clinker_record::{Batch, Category, Column, Failure, Schema};
 
 use super::failing::{StopAs, fail_rows};
+use crate::RunError;
 use crate::block::{BlockResult, Keys, SinkBytes};
 use crate::error::exit;
+use crate::outputs::Output;
 use crate::runtime::Runtime;
 
 /// A Sink of a unit: its encoder, and the columns it has met so far.
@@ -49,6 +51,12 @@ impl<'p> SinkOperator<'p> {
     /// batch waits for its turn.
     pub(crate) fn encode(&self, runtime: &Runtime<'_>, batch: Batch, out: &mut BlockResult) {
         self.note(&batch);
+        if self.encoder.is_none() {
+            // What a row becomes depends on those before it: all rows wait for their turn.
+            let (encoded, names) = (Encoded::default(), Arc::from([]));
+            out.outputs.push(SinkBytes { node: self.node, encoded, names, keys: None, waiting: Some(batch) });
+            return;
+        }
         if self.union {
             let set = Arc::clone(&self.set.read().expect(UNPOISONED));
             if self.counts_bytes || self.appended(&batch).iter().any(|name| !set.contains(name)) {
@@ -72,8 +80,46 @@ impl<'p> SinkOperator<'p> {
     }
 
     fn push(&self, runtime: &Runtime<'_>, names: &Arc<[Arc<str>]>, batch: &Batch, out: &mut BlockResult) {
-        let (encoded, keys) = self.encode_as(runtime, names, batch, out);
+        let (encoded, keys) = self.encode_as(runtime, names, batch, self.encoding(), out);
         out.outputs.push(SinkBytes { node: self.node, encoded, names: Arc::clone(names), keys, waiting: None });
+    }
+
+    /// The stateless half of the format.
+    fn encoding(&self) -> impl FnOnce(&OutputRows<'_>, &mut Encoded) {
+        |rows, encoded| {
+            if let Some(encoder) = &self.encoder {
+                encoder.encode(rows, encoded);
+            }
+        }
+    }
+
+    /// Whether the writer of the output takes the rows itself.
+    pub(crate) fn writes_rows(&self) -> bool {
+        self.encoder.is_none()
+    }
+
+    /// Gives the rows of a batch that waited to the writer of their output. Called in the order of the input.
+    pub(crate) fn write(
+        &self,
+        runtime: &Runtime<'_>,
+        batch: &Batch,
+        output: &mut Output,
+        out: &mut BlockResult,
+    ) -> Result<Vec<SinkBytes>, RunError> {
+        let mut written = Vec::new();
+        for (rows, fields) in batch.widened.runs(batch.rows) {
+            let names = self.own_columns(batch, &fields);
+            let part = if rows.len() == batch.rows {
+                batch.clone()
+            } else {
+                batch.take(&rows.map(|row| row as u32).collect::<Vec<_>>())
+            };
+            let writer = output.writer_for(&names)?;
+            let encode = |rows: &OutputRows<'_>, encoded: &mut Encoded| writer.rows(rows, encoded);
+            let (encoded, keys) = self.encode_as(runtime, &names, &part, encode, out);
+            written.push(SinkBytes { node: self.node, encoded, names, keys, waiting: None });
+        }
+        Ok(written)
     }
 
     /// Whether an undeclared field follows the listed columns.
@@ -124,7 +170,7 @@ impl<'p> SinkOperator<'p> {
         *set = names.into();
         let names = Arc::clone(&set);
         drop(set);
-        let (encoded, keys) = self.encode_as(runtime, &names, batch, out);
+        let (encoded, keys) = self.encode_as(runtime, &names, batch, self.encoding(), out);
         SinkBytes { node: self.node, encoded, names, keys, waiting: None }
     }
 
@@ -133,15 +179,14 @@ impl<'p> SinkOperator<'p> {
         runtime: &Runtime<'_>,
         names: &[Arc<str>],
         batch: &Batch,
+        encode: impl FnOnce(&OutputRows<'_>, &mut Encoded),
         out: &mut BlockResult,
     ) -> (Encoded, Option<Keys>) {
         let columns = self.project(batch, names);
         let mut encoded = Encoded::default();
-        if let Some(encoder) = self.encoder.as_ref().filter(|_| batch.rows > 0) {
-            encoder.encode(
-                &OutputRows { names, columns: &columns, rows: batch.rows, origin: &batch.origin },
-                &mut encoded,
-            );
+        if batch.rows > 0 {
+            let rows = OutputRows { names, columns: &columns, rows: batch.rows, origin: &batch.origin };
+            encode(&rows, &mut encoded);
         }
         let refused = std::mem::take(&mut encoded.refused);
         let failures = out.failures.len();
@@ -232,9 +277,13 @@ impl<'p> SinkOperator<'p> {
                 category: row.category.unwrap_or(Category::TypeCoercionFailure),
                 field: Some(Arc::clone(&row.column)),
                 value: Some(row.value.clone()),
-                detail: format!("column `{}`: {}", row.column, row.reason),
+                detail: match &*row.column {
+                    "" => row.reason.clone(),
+                    column => format!("column `{column}`: {}", row.reason),
+                },
             };
-            let stop_as = StopAs { exit: exit::INFRASTRUCTURE, code: Some(row.code), always: row.category.is_none() };
+            let class = if row.code == "E468" { exit::CONFIGURATION } else { exit::INFRASTRUCTURE };
+            let stop_as = StopAs { exit: class, code: Some(row.code), always: row.category.is_none() };
             fail_rows(runtime, self.node, batch, std::slice::from_ref(&failure), &stop_as, out);
         }
     }

@@ -25,6 +25,11 @@ pub(crate) fn admit_block(runtime: &Runtime<'_>, node: NodeId, work: &BlockWork,
     let rules: Vec<_> = plan.columns.iter().map(|column| &column.rule).collect();
     let Admitted { columns, failures } = cast::admit(&rules, &declared, rows);
     let origin = places.origin(plan.index, work);
+    // A format with levels expands no records: block positions are places.
+    let origin = match &work.levels {
+        Some(levels) => origin.inside(Arc::clone(levels)),
+        None => origin,
+    };
 
     let context = Rejections { runtime, node, work, places: &places };
     reject_structural(&context, &rejected, out);

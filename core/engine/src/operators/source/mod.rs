@@ -1,6 +1,7 @@
 //! The Source: files in order, cut into blocks; blocks decoded and admitted.
 
 mod admit;
+mod levels;
 mod places;
 mod reader;
 mod rejects;

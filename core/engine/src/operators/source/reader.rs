@@ -3,11 +3,14 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
+use clinker_diagnostics::Diagnostic;
 use clinker_events::Progress;
 use clinker_format::input::{BlockInput, open_stream};
-use clinker_format::{Block, BlockBound, Cutter, Decoder, Fault, FileIdentity, OpenFile};
+use clinker_format::{Block, BlockBound, Cutter, Decoder, Fault, FileIdentity, LevelOpen, LevelSpec, Note, OpenFile};
 use clinker_plan::{NodeId, OnUnmapped, SourcePlan};
+use clinker_record::{LevelRun, Section};
 
+use super::levels::OpenLevels;
 use super::rejects::{data_error, source_fault};
 use crate::RunError;
 use crate::error::exit;
@@ -17,6 +20,8 @@ use crate::runtime::Runtime;
 pub(crate) struct Work {
     /// Files opened since the last work, in order.
     pub opened: Vec<u32>,
+    /// What is to be noted about files that ended since then.
+    pub notes: Vec<Diagnostic>,
     pub body: Body,
 }
 
@@ -35,6 +40,8 @@ pub(crate) struct BlockWork {
     pub file: u32,
     /// Ordinal over all files of the Source of the block's first row.
     pub first_ordinal: u64,
+    /// The levels around its rows, where the format has any.
+    pub levels: Option<Arc<[LevelRun]>>,
 }
 
 /// How the columns of a file meet those of the schema.
@@ -54,6 +61,7 @@ struct OpenedFile {
     shape: Arc<FileShape>,
     /// Body rows cut so far.
     rows: u64,
+    levels: OpenLevels,
 }
 
 /// Reads a Source. Workers take turns with it.
@@ -64,6 +72,7 @@ pub(crate) struct SourceReader<'a> {
     next_file: u32,
     current: Option<OpenedFile>,
     opened: Vec<u32>,
+    notes: Vec<Diagnostic>,
     /// Column names of the first file, and the undeclared ones among them, in its order.
     first_columns: Option<Vec<Arc<str>>>,
     /// Rows of the files before the current one.
@@ -81,6 +90,7 @@ impl<'a> SourceReader<'a> {
             next_file: 0,
             current: None,
             opened: Vec::new(),
+            notes: Vec::new(),
             first_columns: None,
             rows_before: 0,
             rows_left: runtime.record_limit.unwrap_or(u64::MAX),
@@ -99,7 +109,8 @@ impl<'a> SourceReader<'a> {
             Err(error) => Body::Fault(error),
         };
         self.finished = !matches!(body, Body::Block(_));
-        Some(Work { opened: std::mem::take(&mut self.opened), body })
+        let (opened, notes) = (std::mem::take(&mut self.opened), std::mem::take(&mut self.notes));
+        Some(Work { opened, notes, body })
     }
 
     fn advance(&mut self) -> Result<Option<BlockWork>, RunError> {
@@ -116,11 +127,18 @@ impl<'a> SourceReader<'a> {
                     current.rows += u64::from(block.rows);
                     self.rows_left -= u64::from(block.rows).min(self.rows_left);
                     let (decoder, shape) = (Arc::clone(&current.decoder), Arc::clone(&current.shape));
+                    let levels = current.levels.follow(&block, sections)?;
                     self.check_fits(&block)?;
-                    return Ok(Some(BlockWork { block, decoder, shape, file: self.next_file - 1, first_ordinal }));
+                    let file = self.next_file - 1;
+                    return Ok(Some(BlockWork { block, decoder, shape, file, first_ordinal, levels }));
                 }
                 Ok(None) => {
                     self.rows_before += current.rows;
+                    let (notes, all_closed) = (current.cutter.notes(), current.levels.all_closed());
+                    if !all_closed {
+                        return Err(RunError::contract(&format!("{}: levels are open at the end", self.place())));
+                    }
+                    self.note(notes);
                     self.current = None;
                 }
                 Err(fault) => return Err(self.fault(fault)),
@@ -149,7 +167,9 @@ impl<'a> SourceReader<'a> {
         let opened = self.plan.reader.open(&identity, &mut input).map_err(|fault| self.fault(fault))?;
         let shape = Arc::new(self.shape(&opened)?);
         self.opened.push(self.next_file - 1);
-        self.current = Some(OpenedFile { input, cutter: opened.cutter, decoder: opened.decoder, shape, rows: 0 });
+        let levels = OpenLevels::new(self.plan.reader.levels());
+        self.current =
+            Some(OpenedFile { input, cutter: opened.cutter, decoder: opened.decoder, shape, rows: 0, levels });
         Ok(true)
     }
 
@@ -246,6 +266,13 @@ impl<'a> SourceReader<'a> {
         Err(RunError::coded(exit::CONFIGURATION, "E310", message).help(help))
     }
 
+    /// Keeps what a format notes about a file that ended.
+    fn note(&mut self, notes: Vec<Note>) {
+        let place = self.place();
+        let warning = |note: Note| Diagnostic::warning(note.code, format!("{place}: {} ({})", note.text, note.count));
+        self.notes.extend(notes.into_iter().map(warning));
+    }
+
     /// The file that is read, for messages.
     fn shown(&self) -> &str {
         let source = &self.runtime.context.sources[usize::from(self.plan.index)];
@@ -261,6 +288,13 @@ impl<'a> SourceReader<'a> {
     fn fault(&self, fault: Fault) -> RunError {
         source_fault(&self.place(), fault)
     }
+}
+
+/// What a level that opens tells about its rows.
+fn sections(spec: &LevelSpec, open: &LevelOpen) -> Result<Vec<Section>, RunError> {
+    let text = |text: &Arc<str>| clinker_record::Value::String(Arc::clone(text));
+    let fields = open.fields.iter().map(|(name, value)| (Arc::clone(name), text(value))).collect();
+    Ok(vec![Section { name: Arc::clone(&spec.section), fields, keys: open.keys.clone() }])
 }
 
 /// Counts the bytes that leave a file.
