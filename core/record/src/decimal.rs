@@ -182,6 +182,39 @@ impl Decimal {
         self.to_string().parse().expect("the digits of a decimal are a float literal")
     }
 
+    /// Compares with a binary64 number near to this one (its nearest one, or a neighbour of that), exactly.
+    pub fn cmp_f64(self, near: f64) -> Ordering {
+        let (mine, other) = (self.coefficient, near);
+        let sign = |negative: bool, zero: bool| {
+            if zero {
+                0
+            } else if negative {
+                -1
+            } else {
+                1
+            }
+        };
+        let (left, right) = (sign(mine < 0, mine == 0), sign(other < 0.0, other == 0.0));
+        if left != right || left == 0 {
+            return left.cmp(&right);
+        }
+        let bits = other.abs().to_bits();
+        let exponent = (bits >> 52) as i32;
+        let fraction = bits & ((1 << 52) - 1);
+        let mantissa = u128::from(if exponent == 0 { fraction } else { fraction | 1 << 52 });
+        let power = exponent.max(1) - 1075;
+        // |self| * 10^scale against mantissa * 2^power * 10^scale. The two are nearly equal, so neither side is longer
+        // than 150 bits.
+        let scaled = widening_mul(mantissa, POWERS[usize::from(self.scale)]);
+        let magnitude = (0, mine.unsigned_abs());
+        let order = if power >= 0 {
+            magnitude.cmp(&shifted(scaled, power.unsigned_abs()))
+        } else {
+            shifted(magnitude, power.unsigned_abs()).cmp(&scaled)
+        };
+        if left < 0 { order.reverse() } else { order }
+    }
+
     /// Appends the digits, exactly `scale` of them after the point.
     pub fn append_to(self, out: &mut Vec<u8>) {
         if self.coefficient < 0 {
@@ -214,6 +247,24 @@ impl fmt::Display for Decimal {
         let mut digits = Vec::with_capacity(40);
         self.append_to(&mut digits);
         out.write_str(std::str::from_utf8(&digits).expect("digits are ASCII"))
+    }
+}
+
+/// A product as (high, low) halves of 128 bits; the first factor has less than 64 bits.
+fn widening_mul(small: u128, factor: u128) -> (u128, u128) {
+    let low = small * (factor & u128::from(u64::MAX));
+    let high = small * (factor >> 64);
+    let (low, carry) = low.overflowing_add(high << 64);
+    ((high >> 64) + u128::from(carry), low)
+}
+
+/// A 256-bit number shifted left; what leaves it on the left is lost.
+fn shifted((high, low): (u128, u128), by: u32) -> (u128, u128) {
+    match by {
+        0 => (high, low),
+        1..128 => (high << by | low >> (128 - by), low << by),
+        128..256 => (low << (by - 128), 0),
+        _ => (0, 0),
     }
 }
 

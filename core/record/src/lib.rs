@@ -12,6 +12,7 @@ pub mod datetime;
 pub mod decimal;
 pub mod failure;
 pub mod json;
+pub mod key;
 pub mod level;
 pub mod origin;
 pub mod text;
