@@ -7,6 +7,7 @@ mod commands;
 pub mod exit;
 mod flags;
 mod host;
+mod loader;
 mod ui;
 
 pub use host::{Environment, Host, Stream};

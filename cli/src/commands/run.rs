@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use clinker_engine::{Preview, RunEnvelope, RunError, RunReport};
 use clinker_events::{Level, Progress, Subscriber};
+use clinker_format::Registry;
 use clinker_plan::{CompileRequest, CompiledPlan, ExplainSettings};
 
 use crate::flags::{ExplainForm, RunFlags};
+use crate::loader::Loader;
 use crate::ui::{Console, ProgressBar};
 use crate::{Host, exit};
 
@@ -151,6 +153,8 @@ fn compile(flags: &RunFlags, host: &Host, console: &Console, now: i128) -> Resul
         allow_absolute_paths: flags.allow_absolute_paths || (host.env)("CLINKER_ALLOW_ABSOLUTE_PATHS").is_some(),
         env: Box::new(lookup),
         memory_limit: flags.memory_limit.clone(),
+        registry: Registry::built_in(),
+        loader: Box::new(Loader),
         now,
     });
     console.reports(&compiled.diagnostics);

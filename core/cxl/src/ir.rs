@@ -7,6 +7,7 @@ use clinker_events::Level;
 use clinker_record::{Type, Value};
 
 use crate::check::types::{Base, Ty};
+use crate::document::DocumentPath;
 use crate::functions::{Function, Prepared};
 use crate::syntax::ast::{ArithmeticOp, CompareOp};
 
@@ -28,6 +29,8 @@ pub(crate) enum NodeKind {
     Slot(usize),
     Now,
     System(SystemValue),
+    /// A field of the document that the row belongs to.
+    Document(Arc<DocumentPath>),
     Negate(Box<Node>),
     Not(Box<Node>),
     /// Operators of one level, from left to right.
@@ -222,6 +225,7 @@ impl Node {
             | NodeKind::Slot(_)
             | NodeKind::Now
             | NodeKind::System(_)
+            | NodeKind::Document(_)
             | NodeKind::Bound(_) => Vec::new(),
             NodeKind::Negate(inner) | NodeKind::Not(inner) | NodeKind::Widen(_, inner) => vec![inner],
             NodeKind::Arithmetic { first, rest } => {
@@ -273,12 +277,27 @@ impl Node {
         }
     }
 
+    /// Adds the fields of documents that it reads.
+    pub(crate) fn documents_into(&self, paths: &mut Vec<Arc<DocumentPath>>) {
+        if let NodeKind::Document(path) = &self.kind
+            && !paths.contains(path)
+        {
+            paths.push(Arc::clone(path));
+        }
+        for child in self.children() {
+            child.documents_into(paths);
+        }
+    }
+
     /// Whether it is cheap and cannot fail: it may be evaluated for rows that do not need it.
     pub(crate) fn is_free(&self) -> bool {
         match &self.kind {
-            NodeKind::Literal(_) | NodeKind::Column(_) | NodeKind::Slot(_) | NodeKind::Now | NodeKind::System(_) => {
-                true
-            }
+            NodeKind::Literal(_)
+            | NodeKind::Column(_)
+            | NodeKind::Slot(_)
+            | NodeKind::Now
+            | NodeKind::System(_)
+            | NodeKind::Document(_) => true,
             NodeKind::Widen(_, inner) => inner.is_free(),
             NodeKind::Compare { left, right, .. } => {
                 let fixed = |node: &Node| !node.ty.base.is_dynamic();

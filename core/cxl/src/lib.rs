@@ -8,6 +8,7 @@
 //! not evaluated cannot fail.
 
 mod check;
+mod document;
 mod eval;
 mod functions;
 mod ir;
@@ -18,6 +19,7 @@ mod scope;
 mod syntax;
 
 pub use check::types::join_types;
+pub use document::{DocumentNames, DocumentPath, DocumentSection, DocumentVocabulary};
 pub use functions::{FunctionDoc, function_docs};
 pub use outcome::{ErrorKind, EvalError, LogEvent, Outcome, TooLarge, Verdict, Verdicts};
 pub use program::{Expression, Program, compile_expression, compile_program};

@@ -7,6 +7,7 @@ use clinker_diagnostics::{Origin, Span};
 use clinker_record::{Batch, Column, Type};
 
 use crate::check::{check_expression, check_program};
+use crate::document::DocumentPath;
 use crate::eval::{Budget, run_condition, run_expression, run_program};
 use crate::ir::{Body, Node, Step};
 use crate::outcome::{EvalError, Outcome, TooLarge, Verdicts};
@@ -20,6 +21,7 @@ pub struct Program {
     body: Body,
     emits: Vec<(Arc<str>, Type)>,
     columns: Vec<usize>,
+    documents: Vec<Arc<DocumentPath>>,
     origin: Option<Arc<dyn Origin>>,
 }
 
@@ -29,6 +31,7 @@ pub struct Expression {
     text: String,
     node: Node,
     columns: Vec<usize>,
+    documents: Vec<Arc<DocumentPath>>,
     origin: Option<Arc<dyn Origin>>,
 }
 
@@ -39,6 +42,7 @@ pub fn compile_program(text: &str, scope: &Scope<'_>) -> (Option<Program>, Vec<C
         text: text.to_owned(),
         emits: body.outputs.iter().map(|output| (Arc::clone(&output.field), output.ty)).collect(),
         columns: columns_read(body.steps.iter().flat_map(Step::nodes)),
+        documents: documents_read(body.steps.iter().flat_map(Step::nodes)),
         body,
         origin: None,
     });
@@ -48,8 +52,13 @@ pub fn compile_program(text: &str, scope: &Scope<'_>) -> (Option<Program>, Vec<C
 /// Compiles a single expression. The expression is there when no diagnostic is an error.
 pub fn compile_expression(text: &str, scope: &Scope<'_>, want: Want) -> (Option<Expression>, Vec<CxlDiagnostic>) {
     let (node, diagnostics) = check_expression(text, scope, want);
-    let expression =
-        node.map(|node| Expression { text: text.to_owned(), columns: columns_read([&node]), node, origin: None });
+    let expression = node.map(|node| Expression {
+        text: text.to_owned(),
+        columns: columns_read([&node]),
+        documents: documents_read([&node]),
+        node,
+        origin: None,
+    });
     (expression, diagnostics)
 }
 
@@ -72,6 +81,12 @@ fn columns_read<'n>(nodes: impl IntoIterator<Item = &'n Node>) -> Vec<usize> {
     columns
 }
 
+fn documents_read<'n>(nodes: impl IntoIterator<Item = &'n Node>) -> Vec<Arc<DocumentPath>> {
+    let mut paths = Vec::new();
+    nodes.into_iter().for_each(|node| node.documents_into(&mut paths));
+    paths
+}
+
 impl Program {
     /// The same program, with where its text came from.
     #[must_use]
@@ -87,6 +102,11 @@ impl Program {
     /// The output fields in the order of their first emission, each with the type of its last one.
     pub fn emits(&self) -> &[(Arc<str>, Type)] {
         &self.emits
+    }
+
+    /// The fields of documents that the program reads, each once.
+    pub fn documents_read(&self) -> impl Iterator<Item = &DocumentPath> {
+        self.documents.iter().map(|path| &**path)
     }
 
     /// The input columns the program reads, ascending.
@@ -164,6 +184,11 @@ impl Expression {
     /// The type of its value.
     pub fn ty(&self) -> Type {
         self.node.ty.to_type()
+    }
+
+    /// The fields of documents that it reads, each once.
+    pub fn documents_read(&self) -> impl Iterator<Item = &DocumentPath> {
+        self.documents.iter().map(|path| &**path)
     }
 
     /// The input columns it reads, ascending.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use clinker_diagnostics::Span;
 use clinker_record::{Type, Value};
 
+use crate::document::DocumentNames;
+
 /// One column of the input record: its name, its declared type, and whether it holds several values (an Array).
 pub type ScopeColumn = (Arc<str>, Type, bool);
 
@@ -17,6 +19,8 @@ pub struct Scope<'a> {
     pub vars: &'a [(String, Type, Value)],
     /// Bare names that stand for a constant (arguments of a validation). They hide columns.
     pub constants: &'a [(String, Value)],
+    /// What `$doc` names, for each Source that feeds the rows; with none nothing is checked.
+    pub documents: &'a [Arc<DocumentNames>],
 }
 
 /// What an expression is compiled for.

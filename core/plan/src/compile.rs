@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clinker_diagnostics::Diagnostic;
+use clinker_format::{FormatLoader, Registry};
 
 use crate::context::Context;
 use crate::document;
 use crate::failures;
 use crate::faults::Faults;
+use crate::formats;
 use crate::graph::{self, Wiring, bind, dead_letters, destinations};
 use crate::model::CompiledPlan;
 use crate::nodes::log::LogDraft;
@@ -34,6 +36,10 @@ pub struct CompileRequest {
     pub env: Box<Lookup>,
     /// `--memory-limit`.
     pub memory_limit: Option<String>,
+    /// The linked formats.
+    pub registry: Registry,
+    /// Loads the formats that workspace and document name.
+    pub loader: Box<dyn FormatLoader>,
     /// Start of the run, in nanoseconds since 1970-01-01T00:00:00 UTC: what `{timestamp}` is checked with.
     pub now: i128,
 }
@@ -74,6 +80,7 @@ pub fn compile(request: CompileRequest) -> Compiled {
 
 fn assemble(document: &Document, request: &CompileRequest, faults: &mut Faults) -> Option<CompiledPlan> {
     let root = document::read(&document.root, request.memory_limit.as_deref(), faults)?;
+    let formats = formats::load(request, root.formats.as_ref(), faults);
     let settings = root.settings;
     let mut context = Context {
         base: base(request),
@@ -81,6 +88,7 @@ fn assemble(document: &Document, request: &CompileRequest, faults: &mut Faults) 
         allow_absolute: request.allow_absolute_paths,
         date_formats: settings.date_formats,
         vars: &settings.vars,
+        formats,
         inlined: Vec::new(),
     };
     let read: Vec<Option<Draft<'_>>> = root.nodes.iter().map(|node| nodes::read(node, &mut context, faults)).collect();
@@ -99,6 +107,7 @@ fn assemble(document: &Document, request: &CompileRequest, faults: &mut Faults) 
         failures::read(&root.errors, &sources, &context, faults)
     };
     let templates = destinations::check(&mut drafts, &wiring, &failures.files, &context, faults);
+    graph::documents::one_envelope(&drafts, &wiring, &templates, faults);
     let contributions = dead_letters::contributions(&drafts);
     let bound = bind::bind(drafts, &wiring, templates, &context, faults);
     let dead_letters = dead_letters::plan(&failures, &names, &contributions, &wiring, &bound, faults);
@@ -139,7 +148,7 @@ fn sources<'d>(drafts: &'d [Draft<'_>], wiring: &Wiring, nameless: bool) -> fail
 }
 
 /// The base directory, absolute.
-fn base(request: &CompileRequest) -> PathBuf {
+pub(crate) fn base(request: &CompileRequest) -> PathBuf {
     let parent = || match request.path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
         _ => PathBuf::from("."),

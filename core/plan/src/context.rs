@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clinker_record::datetime::DateFormat;
 use clinker_record::{Kind, Type, Value};
 
+use crate::formats::Loaded;
+
 /// Settings of the document and of the command.
 pub(crate) struct Context<'a> {
     /// The base directory, absolute.
@@ -17,6 +19,8 @@ pub(crate) struct Context<'a> {
     pub date_formats: Vec<DateFormat>,
     /// Static variables with their values.
     pub vars: &'a [(String, Type, Value)],
+    /// The formats that nodes can name.
+    pub formats: Loaded,
     /// Contents of the schema files that were inlined, in document order.
     pub inlined: Vec<Vec<u8>>,
 }

@@ -25,6 +25,7 @@ pub(crate) const SOFT: f64 = 0.80;
 pub(crate) struct Root<'a> {
     pub settings: Settings,
     pub errors: Fields<'a>,
+    pub formats: Option<Fields<'a>>,
     pub nodes: &'a [Node],
     pub nodes_node: Option<&'a Node>,
 }
@@ -48,7 +49,10 @@ pub(crate) const ROOT: &[Key] = &[
     optional("_notes", ANY, "remarks"),
 ];
 
-const FORMATS: &[Key] = &[later("plugins", &["[]"]), later("dialects", &["[]"])];
+const FORMATS: &[Key] = &[
+    optional("plugins", Shape::Texts, "shared libraries that register formats"),
+    optional("dialects", Shape::Texts, "descriptions of segment formats"),
+];
 
 const PIPELINE: &[Key] = &[
     required("name", Shape::Text, "the pipeline's name"),
@@ -98,15 +102,24 @@ pub(crate) fn read<'a>(root: &'a Node, flag: Option<&str>, faults: &mut Faults) 
         return None;
     }
     let fields = decode::fields(root, "the document", ROOT, faults)?;
-    if let Some(formats) = fields.node("formats") {
-        decode::fields(formats, "`formats`", FORMATS, faults);
-    }
+    let formats = fields.node("formats").and_then(|node| decode::fields(node, "`formats`", FORMATS, faults));
     let settings = settings(&fields, flag, faults);
     let errors = match fields.node("error_handling") {
         Some(node) => crate::failures::fields(node, faults)?,
         None => crate::failures::absent(root.span),
     };
-    Some(Root { settings, errors, nodes: fields.items("nodes").unwrap_or_default(), nodes_node: fields.node("nodes") })
+    Some(Root {
+        settings,
+        errors,
+        formats,
+        nodes: fields.items("nodes").unwrap_or_default(),
+        nodes_node: fields.node("nodes"),
+    })
+}
+
+/// The formats that a document names, whatever else is wrong with it.
+pub(crate) fn formats<'a>(root: &'a Node, faults: &mut Faults) -> Option<Fields<'a>> {
+    decode::fields(&root.get("formats")?.value, "`formats`", FORMATS, faults)
 }
 
 fn settings(root: &Fields<'_>, flag: Option<&str>, faults: &mut Faults) -> Settings {

@@ -37,6 +37,11 @@ impl Fault {
         Fault { code, severity: Severity::Warning, ..Fault::new("", span, message) }
     }
 
+    /// A remark about something that is meant to be so.
+    pub fn note(span: Span, message: impl Into<String>) -> Fault {
+        Fault { code: None, severity: Severity::Note, ..Fault::new("", span, message) }
+    }
+
     /// Sets the way out.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Fault {

@@ -12,9 +12,11 @@ mod compile;
 mod context;
 mod decode;
 mod document;
+pub mod documents;
 mod explain;
 mod failures;
 mod faults;
+mod formats;
 mod graph;
 pub mod model;
 mod nodes;
@@ -23,10 +25,13 @@ pub mod schema;
 pub mod template;
 #[cfg(test)]
 mod tests;
+mod workspace;
 mod yaml;
 
 pub use compile::{CompileRequest, Compiled, Lookup, compile};
+pub use documents::{DocumentPlan, FieldPlan, LevelPlan, SectionFault, SectionPlan};
 pub use explain::{ExplainSettings, explain_dot, explain_json, explain_text, resolved_outputs};
+pub use formats::formats;
 pub use model::{
     Check, CompiledPlan, DeadLetterPlan, FailurePolicy, IfExists, Input, LogPlan, LogWhen, MemoryPlan, MergeMode,
     MergePlan, Node, NodeId, OnUnmapped, Operator, OutputSource, OversizeGroup, Port, ProjectedColumn, ProjectedFrom,

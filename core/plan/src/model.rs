@@ -11,6 +11,7 @@ use clinker_record::cast::AdmitRule;
 use clinker_record::{SchemaRef, Value};
 
 use crate::PathTemplate;
+use crate::documents::DocumentPlan;
 
 /// Position of a node in plan order.
 pub type NodeId = usize;
@@ -237,6 +238,8 @@ pub struct SourcePlan {
     pub reader: Arc<dyn ReadFactory>,
     /// The declared columns in order.
     pub columns: Vec<SourceColumn>,
+    /// The levels of its documents with their sections.
+    pub documents: DocumentPlan,
     /// Undeclared fields.
     pub on_unmapped: OnUnmapped,
     /// Whether a record may become several rows, or none.

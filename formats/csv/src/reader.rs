@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clinker_format::charset::OPENING_BYTES;
 use clinker_format::input::BlockInput;
-use clinker_format::{Block, BlockBound, Cutter, Fault, FileIdentity, OpenFile, ReadFactory};
+use clinker_format::{Block, BlockBound, Cutter, Fault, FileIdentity, OpenFile, ReadFactory, Vocabulary};
 
 use crate::decoder::CsvDecoder;
 use crate::framing::{Class, Framing};
@@ -25,6 +25,11 @@ pub struct CsvReader {
 }
 
 impl ReadFactory for CsvReader {
+    /// A flat file has no sections: whatever is read of them is null.
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary::Open
+    }
+
     fn open(&self, _file: &FileIdentity, input: &mut BlockInput) -> Result<OpenFile, Fault> {
         while input.window().len() < OPENING_BYTES {
             match input.grow() {

@@ -1,8 +1,9 @@
 //! The complete examples of detail pages are compiled, and raise exactly the code they explain.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clinker_csv as _;
+use clinker_format::{Format, FormatLoader, LoadFault, Registry};
 use clinker_json as _;
 use clinker_plan::{CompileRequest, compile};
 
@@ -25,6 +26,19 @@ pub fn complete_examples() -> Vec<(String, String)> {
     found
 }
 
+/// Loads nothing: examples use the linked formats, and files that are not there.
+struct NoFormats;
+
+impl FormatLoader for NoFormats {
+    fn plugin(&self, _path: &Path) -> Result<Vec<&'static dyn Format>, LoadFault> {
+        unreachable!("an example has no plugin")
+    }
+
+    fn dialect(&self, _description: &serde_json::Value) -> Result<&'static dyn Format, Vec<LoadFault>> {
+        unreachable!("an example has no dialect")
+    }
+}
+
 /// The codes that compiling a document raises.
 fn raised(document: &str) -> Vec<String> {
     let compiled = compile(CompileRequest {
@@ -35,6 +49,8 @@ fn raised(document: &str) -> Vec<String> {
         allow_absolute_paths: false,
         env: Box::new(|_| None),
         memory_limit: None,
+        registry: Registry::built_in(),
+        loader: Box::new(NoFormats),
         now: 0,
     });
     compiled

@@ -8,6 +8,7 @@ use clinker_record::Value;
 use super::names::{Names, PIPELINE, SOURCE, dotted};
 use super::types::{Base, Ty};
 use super::unknown;
+use crate::document::DocumentPath;
 use crate::ir::{Node, NodeKind, SystemValue};
 use crate::scope::CxlDiagnostic;
 use crate::syntax::ast::{Arm, Expr, ExprKind, Name};
@@ -158,6 +159,10 @@ impl<'a> Checker<'a> {
             "vars" => {
                 let (ty, value) = self.names.variable(member)?;
                 return Some(self.variable(Ty::declared(ty, false), value, span));
+            }
+            "doc" => {
+                let path = DocumentPath { section: member.into(), field: members[1].text.as_str().into() };
+                return Some(Node { kind: NodeKind::Document(path.into()), ty: Ty::plain(Base::Any), span });
             }
             "pipeline" => &PIPELINE,
             "source" => &SOURCE,

@@ -1,10 +1,12 @@
 //! What a name may mean.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use clinker_record::{Type, Value};
 
 use super::types::Ty;
+use crate::document::DocumentNames;
 use crate::ir::SystemValue;
 use crate::scope::Scope;
 use crate::syntax::ast::{Expr, ExprKind};
@@ -82,6 +84,11 @@ impl<'a> Names<'a> {
     /// The static variable of that name.
     pub(crate) fn variable(&self, name: &str) -> Option<(Type, &'a Value)> {
         self.scope.vars.iter().find(|(own, _, _)| own == name).map(|(_, ty, value)| (*ty, value))
+    }
+
+    /// What `$doc` names, for each Source.
+    pub(crate) fn documents(&self) -> &'a [Arc<DocumentNames>] {
+        self.scope.documents
     }
 
     /// The names of the static variables.

@@ -109,6 +109,15 @@ impl<'a> Resolver<'a> {
                 self.error(expr.span, "`it` has no meaning here".to_owned(), Some(help));
             }
             ExprKind::System { namespace, members, args } => self.system(expr.span, namespace, members, args),
+            ExprKind::Index { base, index } => {
+                if is_document(base) && !is_literal(index) {
+                    let message = "an index of a `$doc` path must be a literal".to_owned();
+                    let help = "bind the value first: `let list = $doc.…`, then `list[index]`";
+                    self.diagnostics.push(CxlDiagnostic::error("E340", index.span, message).help(help));
+                }
+                self.expr(base);
+                self.expr(index);
+            }
             ExprKind::Comprehension { item, binder, source, predicate } => {
                 self.expr(source);
                 if self.is_known(&[&binder.text]) {
@@ -151,6 +160,7 @@ impl<'a> Resolver<'a> {
             "source" if members.len() == 1 => {
                 self.member(span, "source", member, SOURCE.iter().map(|(name, _)| *name).collect());
             }
+            "doc" => self.document(span, member, &members[1].text),
             "vars" => self.member(span, "vars", member, self.names.variables().collect()),
             "window" => {
                 let message = format!("`$window.{member}` needs an `analytic_window`, and none is declared here");
@@ -177,6 +187,16 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    /// Every Source above must be able to have the section and the field.
+    fn document(&mut self, span: Span, section: &str, field: &str) {
+        for names in self.names.documents() {
+            if let Err(unnamed) = names.check(section, field) {
+                let report = CxlDiagnostic::error(unnamed.code, span, unnamed.message);
+                self.diagnostics.push(report.maybe_help(unnamed.help));
+            }
+        }
+    }
+
     fn member(&mut self, span: Span, namespace: &str, member: &str, known: Vec<&str>) {
         if known.contains(&member) {
             return;
@@ -186,5 +206,26 @@ impl<'a> Resolver<'a> {
             help = Some(format!("write `$source.{}`", &member["source_".len()..]));
         }
         self.error(span, format!("`${namespace}.{member}` is not declared"), help);
+    }
+}
+
+/// Whether an expression is a `$doc` path, or what lies inside its value.
+fn is_document(expr: &Expr) -> bool {
+    let mut at = expr;
+    loop {
+        match &at.kind {
+            ExprKind::Index { base, .. } | ExprKind::Member { base, .. } => at = base,
+            ExprKind::System { namespace, .. } => return namespace.text == "doc",
+            _ => return false,
+        }
+    }
+}
+
+/// Whether an index is an integer, negative ones included, or a text.
+fn is_literal(index: &Expr) -> bool {
+    match &index.kind {
+        ExprKind::Int(_) | ExprKind::Text(_) => true,
+        ExprKind::Negate(inner) => matches!(inner.kind, ExprKind::Int(_)),
+        _ => false,
     }
 }

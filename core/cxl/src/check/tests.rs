@@ -29,7 +29,7 @@ fn columns() -> Vec<ScopeColumn> {
 fn check(text: &str) -> Vec<CxlDiagnostic> {
     let columns = columns();
     let vars = [("limit".to_owned(), Type::plain(Kind::Int), Value::Int(7))];
-    let scope = Scope { columns: &columns, vars: &vars, constants: &[] };
+    let scope = Scope { columns: &columns, vars: &vars, constants: &[], ..Scope::default() };
     let (program, diagnostics) = compile_program(text, &scope);
     assert_eq!(program.is_some(), diagnostics.iter().all(|report| report.warning), "{text}");
     diagnostics
@@ -319,7 +319,7 @@ fn cxl_5_binders_are_lexical() {
 fn cxl_17_constants_and_conditions() {
     let columns = columns();
     let constants = [("cap".to_owned(), Value::Int(900))];
-    let scope = Scope { columns: &columns, vars: &[], constants: &constants };
+    let scope = Scope { columns: &columns, vars: &[], constants: &constants, ..Scope::default() };
     let (expression, diagnostics) = compile_expression("qty < cap", &scope, Want::Condition);
     assert!(diagnostics.is_empty());
     assert_eq!(expression.unwrap().columns_read().collect::<Vec<_>>(), [0]);

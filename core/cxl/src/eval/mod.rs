@@ -10,6 +10,7 @@ mod budget;
 mod call;
 mod cell;
 mod compare;
+mod document;
 pub(crate) mod faults;
 mod frame;
 mod log;
@@ -60,6 +61,7 @@ fn evaluate(frame: &Rc<Frame<'_>>, node: &Node, faults: &mut Faults) -> Vector {
         NodeKind::Slot(slot) => frame.slot(*slot),
         NodeKind::Now => Vector::Scalar(Value::DateTime(frame.run.now)),
         NodeKind::System(value) => system::value(frame, *value),
+        NodeKind::Document(path) => document::value(frame, path),
         NodeKind::Negate(inner) => {
             let inner = evaluate(frame, inner, faults);
             arithmetic::negate(&inner, rows, span, faults)

@@ -82,6 +82,10 @@ impl<'b> Row<'b> {
             NodeKind::Slot(slot) => Ok(self.slots[*slot].clone()),
             NodeKind::Now => Ok(Value::DateTime(self.run.now)),
             NodeKind::System(value) => Ok(self.system(*value)),
+            NodeKind::Document(path) => {
+                let section = self.batch.origin.level(self.row).and_then(|level| level.section(&path.section));
+                Ok(section.map_or(Value::Null, |section| section.field(&path.field)))
+            }
             NodeKind::Negate(inner) => negate(&self.eval(inner)?),
             NodeKind::Not(inner) => Ok(truth(&self.eval(inner)?)?.map_or(Value::Null, |value| Value::Bool(!value))),
             NodeKind::Arithmetic { first, rest } => rest

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use clinker_cxl::ScopeColumn;
+use clinker_cxl::{DocumentNames, ScopeColumn};
 use clinker_diagnostics::Span;
 use clinker_record::{Kind, Schema, SchemaRef, Type};
 
 use crate::context::Context;
 use crate::faults::{Fault, Faults};
 use crate::graph::merge::{self, MergeInput};
-use crate::graph::{Edge, Wiring, projection, routes};
+use crate::graph::{Edge, Wiring, documents, projection, routes};
 use crate::model::{
     Input, MergeMode, MergePlan, NodeId, Operator, OutputSource, Port, SinkPlan, SourcePlan, TransformPlan,
     WidenedColumns,
 };
+use crate::nodes::cxl::Visible;
 use crate::nodes::{self, Draft, MergeDraft, RouteDraft, SinkDraft, SourceDraft, TransformDraft};
 use crate::{Node, PathTemplate};
 
@@ -31,9 +32,16 @@ pub(crate) struct Shape {
     pub widened: bool,
     /// Whether one of those may hold an array.
     pub undeclared_arrays: bool,
+    /// What `$doc` names, for each Source above.
+    pub documents: Vec<Arc<DocumentNames>>,
 }
 
 impl Shape {
+    /// What texts over these rows may name.
+    fn visible<'s>(&'s self, context: &'s Context<'_>) -> Visible<'s> {
+        Visible { columns: &self.columns, documents: &self.documents, vars: context.vars }
+    }
+
     /// The columns as batches have them: a `multiple` column is an array.
     pub fn schema(&self) -> SchemaRef {
         let column = |(name, ty, multiple): &ScopeColumn| match multiple {
@@ -100,6 +108,7 @@ pub(crate) fn bind(
             nodes::Kind::Broken => Bound::default(),
         };
     }
+    documents::note_reads(wiring, &mut bound);
     bound
 }
 
@@ -109,6 +118,7 @@ fn bind_source(source: SourceDraft, index: u16) -> Bound {
         columns: columns.into_iter().map(|column| (column.name, column.ty, column.multiple)).collect(),
         widened: source.widened,
         undeclared_arrays: source.undeclared_arrays,
+        documents: vec![Arc::new(source.names)],
     });
     let operator = source.parts.map(|parts| {
         Operator::Source(SourcePlan {
@@ -119,6 +129,7 @@ fn bind_source(source: SourceDraft, index: u16) -> Bound {
             format: parts.format,
             reader: parts.reader,
             columns: parts.columns,
+            documents: parts.documents,
             on_unmapped: parts.on_unmapped,
             expands: parts.expands,
             max_rows: parts.max_rows,
@@ -134,16 +145,18 @@ fn bind_transform(
     context: &Context<'_>,
     faults: &mut Faults,
 ) -> Bound {
-    let log = transform.events(name, &input.columns, context, faults);
-    let Some(program) = transform.program(name, &input.columns, context, faults) else { return Bound::default() };
+    let visible = input.visible(context);
+    let log = transform.events(name, &visible, faults);
+    let Some(program) = transform.program(name, &visible, faults) else { return Bound::default() };
     let (columns, outputs): (Vec<ScopeColumn>, Vec<_>) =
         nodes::transform::outputs(&input.columns, &program).into_iter().unzip();
-    let validations = transform.checks(name, &columns, context, faults);
+    let validations = transform.checks(name, &Visible { columns: &columns, ..visible }, faults);
     let shape = Shape {
         emitted: outputs.iter().map(|output| matches!(output, OutputSource::Emit(_))).collect(),
         columns,
         widened: input.widened,
         undeclared_arrays: input.undeclared_arrays,
+        documents: input.documents.clone(),
     };
     let operator =
         Operator::Transform(TransformPlan { program, outputs, validations, batch_size: transform.batch_size, log });
@@ -151,7 +164,7 @@ fn bind_transform(
 }
 
 fn bind_route(name: &str, route: &RouteDraft<'_>, input: Shape, context: &Context<'_>, faults: &mut Faults) -> Bound {
-    let operator = route.compile(name, &input.columns, context, faults).map(Operator::Route);
+    let operator = route.compile(name, &input.visible(context), faults).map(Operator::Route);
     // Every branch has the columns of the input, whatever is wrong with a condition.
     Bound { shape: Some(input), operator, refusing: false }
 }

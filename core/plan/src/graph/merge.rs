@@ -1,8 +1,9 @@
 //! What a Merge makes of the columns of its inputs.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use clinker_cxl::{ScopeColumn, join_types};
+use clinker_cxl::{DocumentNames, ScopeColumn, join_types};
 use clinker_diagnostics::Span;
 use clinker_record::Type;
 
@@ -56,6 +57,7 @@ pub(super) fn unite(merge: &str, inputs: &[MergeInput<'_>], faults: &mut Faults)
         columns,
         widened: first.shape.widened,
         undeclared_arrays: inputs.iter().any(|input| input.shape.undeclared_arrays),
+        documents: documents(inputs),
     };
     Some(United { shape, columns: positions })
 }
@@ -121,4 +123,15 @@ fn array((_, ty, multiple): &ScopeColumn) -> Type {
 
 fn written(column: &ScopeColumn) -> String {
     format!("`{}`", array(column))
+}
+
+/// The documents of all inputs, each Source once.
+fn documents(inputs: &[MergeInput<'_>]) -> Vec<Arc<DocumentNames>> {
+    let mut documents: Vec<Arc<DocumentNames>> = Vec::new();
+    for names in inputs.iter().flat_map(|input| &input.shape.documents) {
+        if !documents.iter().any(|known| Arc::ptr_eq(known, names)) {
+            documents.push(Arc::clone(names));
+        }
+    }
+    documents
 }

@@ -4,6 +4,7 @@ pub(crate) mod bind;
 mod cycles;
 pub(crate) mod dead_letters;
 pub(crate) mod destinations;
+pub(crate) mod documents;
 pub(crate) mod held;
 mod merge;
 pub(crate) mod projection;

@@ -32,8 +32,52 @@ pub(crate) struct ColumnDraft {
     pub scale: Option<u8>,
 }
 
-/// What a `schema:` key takes.
+/// A schema as authored.
+#[derive(Debug)]
+pub(crate) enum SchemaDraft {
+    /// Columns that are listed.
+    Columns(Vec<ColumnDraft>),
+    /// `generated: {}`: those that the format makes. Where that is written.
+    Generated(Span),
+}
+
+impl SchemaDraft {
+    /// The columns, where they are listed.
+    pub fn columns(self) -> Option<Vec<ColumnDraft>> {
+        match self {
+            SchemaDraft::Columns(columns) => Some(columns),
+            SchemaDraft::Generated(_) => None,
+        }
+    }
+}
+
+impl ColumnDraft {
+    /// A column of text that may be absent.
+    pub fn text(name: &Arc<str>, span: Span) -> ColumnDraft {
+        ColumnDraft {
+            span,
+            name: Arc::clone(name),
+            input_name: Arc::clone(name),
+            ty: Type::nullable(Kind::String),
+            multiple: false,
+            required: false,
+            default: None,
+            enumeration: None,
+            coerce: true,
+            format: None,
+            precision: None,
+            scale: None,
+        }
+    }
+}
+
+/// What the `schema:` key of a Sink takes.
 pub(crate) const SCHEMA: Shape = Shape::Any(&[Shape::Text, Shape::List(&Shape::Map(COLUMN))]);
+/// What the `schema:` key of a Source takes.
+pub(crate) const SOURCE_SCHEMA: Shape =
+    Shape::Any(&[Shape::Text, Shape::List(&Shape::Map(COLUMN)), Shape::Map(GENERATED)]);
+
+const GENERATED: &[Key] = &[required("generated", Shape::Map(&[]), "the positional columns of the format")];
 
 const COLUMN: &[Key] = &[
     required("name", Shape::Text, "the exposed name"),
@@ -58,25 +102,42 @@ const COLUMN: &[Key] = &[
     later("truncation", &[]),
 ];
 
+/// Reads the value of a `schema:` key that lists columns. `None` when it cannot be used; what is wrong was reported.
+pub(crate) fn listed(node: &Node, context: &mut Context<'_>, faults: &mut Faults) -> Option<Vec<ColumnDraft>> {
+    match schema(node, context, faults)? {
+        SchemaDraft::Columns(columns) => Some(columns),
+        SchemaDraft::Generated(span) => {
+            refuse_generated(span, faults);
+            None
+        }
+    }
+}
+
+/// Reports `generated` where nothing generates columns.
+pub(crate) fn refuse_generated(span: Span, faults: &mut Faults) {
+    let message = "`generated` columns need a format that makes positional columns of its own";
+    faults.push(Fault::new("E159", span, message).help("list the columns"));
+}
+
 /// Reads the value of a `schema:` key. `None` when it cannot be used; what is wrong was reported.
-pub(crate) fn schema(node: &Node, context: &mut Context<'_>, faults: &mut Faults) -> Option<Vec<ColumnDraft>> {
+pub(crate) fn schema(node: &Node, context: &mut Context<'_>, faults: &mut Faults) -> Option<SchemaDraft> {
     match node.text() {
         Some(path) => file(path, node.span, context, faults),
         None => layout(node, context, faults),
     }
 }
 
-fn layout(node: &Node, context: &Context<'_>, faults: &mut Faults) -> Option<Vec<ColumnDraft>> {
+fn layout(node: &Node, context: &Context<'_>, faults: &mut Faults) -> Option<SchemaDraft> {
     match &node.kind {
-        NodeKind::List(items) => list(items, node.span, context, faults),
+        NodeKind::List(items) => list(items, node.span, context, faults).map(SchemaDraft::Columns),
         NodeKind::Map(_) if node.get("discriminator").is_some() || node.get("records").is_some() => {
             decode::unavailable("a multi-record layout", "`schema`", node.span, faults);
             None
         }
         NodeKind::Map(_) if node.get("generated").is_some() => {
-            let message = "`generated` columns need a format that makes positional columns of its own";
-            faults.push(Fault::new("E159", node.span, message).help("list the columns"));
-            None
+            let fields = decode::fields(node, "`schema`", GENERATED, faults)?;
+            decode::fields(fields.node("generated")?, "`generated`", &[], faults)?;
+            Some(SchemaDraft::Generated(node.span))
         }
         _ => {
             let message =
@@ -88,7 +149,7 @@ fn layout(node: &Node, context: &Context<'_>, faults: &mut Faults) -> Option<Vec
 }
 
 /// An external schema file: inlined, and part of the pipeline hash.
-fn file(path: &str, span: Span, context: &mut Context<'_>, faults: &mut Faults) -> Option<Vec<ColumnDraft>> {
+fn file(path: &str, span: Span, context: &mut Context<'_>, faults: &mut Faults) -> Option<SchemaDraft> {
     if let Err(message) = paths::check_text(path, context.allow_absolute) {
         faults.error("E-SEC-001", span, message);
         return None;
@@ -113,7 +174,7 @@ fn file(path: &str, span: Span, context: &mut Context<'_>, faults: &mut Faults) 
         }
     };
     context.inlined.push(bytes);
-    let columns = faults.within(Arc::clone(&document.place), span, "E157", |faults| {
+    let schema = faults.within(Arc::clone(&document.place), span, "E157", |faults| {
         document.faults.into_iter().for_each(|fault| faults.push(fault));
         if document.root.text().is_some() {
             let message = format!("the schema file `{path}` names another file; it must hold the columns itself");
@@ -122,7 +183,12 @@ fn file(path: &str, span: Span, context: &mut Context<'_>, faults: &mut Faults) 
         }
         layout(&document.root, context, faults)
     })?;
-    Some(columns.into_iter().map(|column| ColumnDraft { span, ..column }).collect())
+    Some(match schema {
+        SchemaDraft::Columns(columns) => {
+            SchemaDraft::Columns(columns.into_iter().map(|column| ColumnDraft { span, ..column }).collect())
+        }
+        SchemaDraft::Generated(_) => SchemaDraft::Generated(span),
+    })
 }
 
 fn list(items: &[Node], span: Span, context: &Context<'_>, faults: &mut Faults) -> Option<Vec<ColumnDraft>> {

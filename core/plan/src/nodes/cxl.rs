@@ -2,11 +2,31 @@
 
 use std::sync::Arc;
 
-use clinker_cxl::{CxlDiagnostic, Expression, Scope, Want, compile_expression};
+use clinker_cxl::{CxlDiagnostic, DocumentNames, Expression, Scope, ScopeColumn, Want, compile_expression};
 use clinker_diagnostics::{Label, Origin, Quote, Span};
+use clinker_record::{Type, Value};
 
 use crate::faults::{Fault, Faults};
 use crate::yaml::{self, Node, Place};
+
+/// What the texts of a node may name.
+#[derive(Clone, Copy)]
+pub(crate) struct Visible<'v> {
+    /// The columns of the rows.
+    pub columns: &'v [ScopeColumn],
+    /// The documents of the Sources that feed them.
+    pub documents: &'v [Arc<DocumentNames>],
+    /// Static variables.
+    pub vars: &'v [(String, Type, Value)],
+}
+
+impl<'v> Visible<'v> {
+    /// With bare names that stand for constants.
+    pub fn scope(&self, constants: &'v [(String, Value)]) -> Scope<'v> {
+        let Visible { columns, documents, vars } = *self;
+        Scope { columns, documents, vars, constants }
+    }
+}
 
 /// Text of CXL in the document: what it is called in messages, and its scalar.
 pub(crate) struct Text<'a> {

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::decode::{self, Fields, Key, Shape, gone, optional, required};
 use crate::faults::{Fault, Faults};
 use crate::model::{LogPlan, LogWhen};
-use crate::nodes::cxl::Text;
+use crate::nodes::cxl::{Text, Visible};
 use crate::yaml::Node;
 
 /// Most directives of a node.
@@ -223,29 +223,28 @@ impl LogDraft<'_> {
 
     /// Reports what is wrong with the form of the condition, when the names it may use are not known.
     pub fn syntax(&self, node: &str, context: &Context<'_>, faults: &mut Faults) {
-        let scope = Scope { columns: &[], vars: context.vars, constants: &[] };
+        let scope = Scope { vars: context.vars, ..Scope::default() };
         if let Some(text) = self.condition_text(node) {
             text.expression_form(&scope, faults);
         }
     }
 
     /// Binds it to the input columns.
-    pub fn compile(
-        &self,
-        node: &str,
-        columns: &[ScopeColumn],
-        context: &Context<'_>,
-        faults: &mut Faults,
-    ) -> Option<LogPlan> {
-        let positions: Vec<Option<usize>> =
-            self.fields.iter().map(|(field, _)| columns.iter().position(|(column, _, _)| column == field)).collect();
+    pub fn compile(&self, node: &str, visible: &Visible<'_>, faults: &mut Faults) -> Option<LogPlan> {
+        let positions: Vec<Option<usize>> = self
+            .fields
+            .iter()
+            .map(|(field, _)| visible.columns.iter().position(|(column, _, _)| column == field))
+            .collect();
         for ((field, span), position) in self.fields.iter().zip(&positions) {
             if position.is_none() {
                 let message = format!("{node} (log {}): `{field}` is no input column", self.name);
-                faults.push(Fault::new("E374", *span, message).related(self.fields_span).help(self.corrected(columns)));
+                faults.push(
+                    Fault::new("E374", *span, message).related(self.fields_span).help(self.corrected(visible.columns)),
+                );
             }
         }
-        let scope = Scope { columns, vars: context.vars, constants: &[] };
+        let scope = visible.scope(&[]);
         let condition: Option<Option<Expression>> = match self.condition_text(node) {
             Some(text) => text.condition(&scope, faults).map(Some),
             None => Some(None),

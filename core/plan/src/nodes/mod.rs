@@ -1,13 +1,14 @@
 //! Nodes as authored: their keys, checked without looking at other nodes.
 
 pub(crate) mod columns;
-mod cxl;
+pub(crate) mod cxl;
 mod expand;
 pub(crate) mod log;
 pub(crate) mod merge;
 pub(crate) mod names;
 pub(crate) mod options;
 pub(crate) mod route;
+pub(crate) mod sections;
 pub(crate) mod segments;
 pub(crate) mod selection;
 pub(crate) mod sink;

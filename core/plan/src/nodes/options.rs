@@ -1,11 +1,12 @@
 //! Format options, by the specifications the formats declare.
 
 use clinker_diagnostics::{Span, nearest};
-use clinker_format::{Format, OptionFault, OptionKind, OptionSpec, OptionValue, Options, Registry};
+use clinker_format::{Format, OptionFault, OptionKind, OptionSpec, OptionValue, Options};
 use clinker_record::{Kind, Type};
 
 use crate::decode;
 use crate::faults::{Fault, Faults};
+use crate::formats::Loaded;
 use crate::nodes::values;
 use crate::yaml::{Core, Entry, Node, NodeKind};
 
@@ -26,22 +27,30 @@ impl Direction {
 }
 
 /// The format of that name, if it can be used that way.
-pub(crate) fn format(name: &Node, direction: Direction, faults: &mut Faults) -> Option<&'static dyn Format> {
+pub(crate) fn format(
+    name: &Node,
+    direction: Direction,
+    formats: &Loaded,
+    faults: &mut Faults,
+) -> Option<&'static dyn Format> {
     let word = name.text()?;
     let usable = |format: &dyn Format| match direction {
         Direction::Read => format.descriptor().read.is_some(),
         Direction::Write => format.descriptor().write.is_some(),
     };
-    let names: Vec<&str> = Registry::built_in()
+    let registry = &formats.registry;
+    let names: Vec<&str> = registry
         .iter()
         .map(|(format, _)| format)
         .filter(|format| usable(*format))
         .map(|format| format.descriptor().name)
         .collect();
     let shown = faults.place().shown(name);
-    let message = match Registry::built_in().find(word) {
+    let message = match registry.find(word) {
         Some(format) if usable(format) => return Some(format),
         Some(_) => format!("format `{shown}` cannot be {}", direction.verb()),
+        // It may be one of those that could not be loaded, which was reported.
+        None if !formats.complete => return None,
         None => format!("no format is named `{shown}`"),
     };
     let help = match nearest(word, names.iter().copied()) {

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use clinker_cxl::{Expression, Scope, ScopeColumn};
+use clinker_cxl::{Expression, Scope};
 use clinker_diagnostics::Span;
 
 use crate::context::Context;
 use crate::decode::{self, Fields, Key, Shape, optional, required};
 use crate::faults::{Fault, Faults};
 use crate::model::RoutePlan;
-use crate::nodes::cxl::Text;
+use crate::nodes::cxl::{Text, Visible};
 use crate::nodes::names;
 use crate::yaml::Node;
 
@@ -100,7 +100,7 @@ impl RouteDraft<'_> {
 
     /// Reports what is wrong with the form of the conditions, when the names they may use are not known.
     pub fn syntax(&self, name: &str, context: &Context<'_>, faults: &mut Faults) {
-        let scope = Scope { columns: &[], vars: context.vars, constants: &[] };
+        let scope = Scope { vars: context.vars, ..Scope::default() };
         for (branch, condition) in &self.branches {
             let Some(node) = condition else { continue };
             Text { called: called(name, branch), node }.expression_form(&scope, faults);
@@ -108,14 +108,8 @@ impl RouteDraft<'_> {
     }
 
     /// Compiles all conditions over the input columns.
-    pub fn compile(
-        &self,
-        name: &str,
-        columns: &[ScopeColumn],
-        context: &Context<'_>,
-        faults: &mut Faults,
-    ) -> Option<RoutePlan> {
-        let scope = Scope { columns, vars: context.vars, constants: &[] };
+    pub fn compile(&self, name: &str, visible: &Visible<'_>, faults: &mut Faults) -> Option<RoutePlan> {
+        let scope = visible.scope(&[]);
         let compiled: Vec<Option<(Arc<str>, Expression)>> = self
             .branches
             .iter()

@@ -107,11 +107,11 @@ pub(crate) fn read<'a>(
     faults: &mut Faults,
 ) -> Option<SinkDraft<'a>> {
     let fields = decode::fields(config, "a sink's `config`", CONFIG, faults)?;
-    let format = fields.node("type").and_then(|node| options::format(node, Direction::Write, faults));
+    let format = fields.node("type").and_then(|node| options::format(node, Direction::Write, &context.formats, faults));
     let writes = format.and_then(|format| format.descriptor().write.as_ref());
     let if_exists = if_exists(&fields, faults);
     let path = path(name, &fields, if_exists, context, faults);
-    let layout = fields.node("schema").and_then(|node| columns::schema(node, context, faults)).unwrap_or_default();
+    let layout = fields.node("schema").and_then(|node| columns::listed(node, context, faults)).unwrap_or_default();
     let joins = join_rules(&fields, format, writes, faults);
     let compression = compression(&fields, faults);
     let writer = match (format, writes, &joins) {

@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
-use clinker_diagnostics::suggestion;
+use clinker_cxl::DocumentNames;
+use clinker_diagnostics::{Span, nearest, suggestion};
 use clinker_format::input::{Compression, FileSelection};
-use clinker_format::{InputField, Options, ReadCapabilities, ReadFactory, ReadRequest};
+use clinker_format::{Format, InputField, Options, ReadCapabilities, ReadFactory, ReadRequest};
 use clinker_record::cast::{AdmitRule, SplitRule};
 
 use crate::context::Context;
 use crate::decode::{self, ANY, Fields, Key, Shape, gone, later, optional, required};
+use crate::documents::DocumentPlan;
 use crate::faults::{Fault, Faults};
 use crate::model::{OnUnmapped, SourceColumn};
-use crate::nodes::columns::{self, ColumnDraft};
+use crate::nodes::columns::{self, ColumnDraft, SchemaDraft};
 use crate::nodes::expand::{self, Expansion};
 use crate::nodes::options::{self, Direction};
+use crate::nodes::sections::{self, Reading};
 use crate::nodes::selection;
 use crate::nodes::split::{self, SplitDraft};
 use crate::yaml::{Node, NodeKind};
@@ -28,6 +31,10 @@ pub(crate) struct SourceDraft {
     pub undeclared_arrays: bool,
     /// Stem of the input path, for `{source_name}`; none for a Source that may read several.
     pub stem: Option<String>,
+    /// How many files are listed one by one.
+    pub listed: usize,
+    /// What `$doc` names below it.
+    pub names: DocumentNames,
     /// Everything a reader needs, when nothing is wrong.
     pub parts: Option<SourceParts>,
 }
@@ -40,6 +47,7 @@ pub(crate) struct SourceParts {
     pub format: &'static str,
     pub reader: Arc<dyn ReadFactory>,
     pub columns: Vec<SourceColumn>,
+    pub documents: DocumentPlan,
     pub on_unmapped: OnUnmapped,
     /// Whether a record may become several rows, or none.
     pub expands: bool,
@@ -64,7 +72,7 @@ pub(super) const CONFIG: &[Key] = &[
     optional("min_size", Shape::Any(&[Shape::Integer(0), Shape::Text]), "smallest size"),
     optional("max_size", Shape::Any(&[Shape::Integer(0), Shape::Text]), "largest size"),
     optional("files", Shape::Map(selection::FILES), "order and choice of the files found"),
-    optional("schema", columns::SCHEMA, "the declared columns"),
+    optional("schema", columns::SOURCE_SCHEMA, "the declared columns"),
     optional("options", Shape::Any(&[Shape::Open]), "options of the format"),
     optional("compression", Shape::Words(&Compression::WORDS), "how the files are compressed"),
     optional("on_unmapped", Shape::Map(ON_UNMAPPED), "what happens to undeclared fields"),
@@ -79,7 +87,7 @@ pub(super) const CONFIG: &[Key] = &[
     optional("sort_order", Shape::List(&ANY), "declared order of each file"),
     optional("on_unsorted", Shape::Word(&["warn", "error"]), "what a file out of order means"),
     later("watermark", &[]),
-    later("envelope", &[]),
+    optional("envelope", Shape::Map(sections::ENVELOPE), "sections of the whole file that programs read"),
     later("dlq_granularity", &["record"]),
     later("resource", &[]),
     gone("array_paths", "E360", "use `split_to_rows`, `split_values` or `multiple: true`"),
@@ -90,8 +98,8 @@ pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults:
     let fields = decode::fields(config, "a source's `config`", CONFIG, faults)?;
     let from_files = from_files(&fields, faults);
     declared_order(&fields, faults);
-    let format = fields.node("type").and_then(|node| options::format(node, Direction::Read, faults));
-    let columns = match fields.node("schema") {
+    let format = fields.node("type").and_then(|node| options::format(node, Direction::Read, &context.formats, faults));
+    let schema = match fields.node("schema") {
         Some(node) => columns::schema(node, context, faults),
         None => {
             let message = format!("source `{name}` has no `schema`");
@@ -99,38 +107,24 @@ pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults:
             None
         }
     };
+    let generated = matches!(schema, Some(SchemaDraft::Generated(_)));
     let on_unmapped = on_unmapped(&fields, faults);
     let files = if from_files { selection::read(name, &fields, context, faults) } else { None };
     let compression = compression(&fields, faults);
     let reads = format.and_then(|format| format.descriptor().read.as_ref());
-    let bound = match (format, reads) {
-        (Some(format), Some(reads)) => {
-            let format_name = format.descriptor().name;
-            let options_node = fields.node("options");
-            let given = options::options(options_node, format_name, reads.options, &[], faults);
-            let splits = fields
-                .items("split_values")
-                .map_or_else(Vec::new, |items| split::split_values(items, format_name, reads, faults));
-            let matched = columns
-                .as_deref()
-                .is_some_and(|columns| split::match_columns(name, format_name, &splits, columns, reads, faults));
-            let expansion =
-                expand::read(&fields, format_name, reads, columns.as_deref().unwrap_or_default(), &splits, faults);
-            match (&columns, given, matched, expansion) {
-                (Some(columns), Some(given), true, Some(expansion)) => {
-                    bind(name, &fields, format, (&given, on_unmapped, &expansion), columns, faults)
-                        .map(|reader| (format_name, reader, splits, expansion))
-                }
-                _ => None,
-            }
-        }
-        _ => None,
+    let (columns, bound) = match format.zip(reads) {
+        Some((format, reads)) => Binding { name, fields: &fields, format, reads, on_unmapped }.bind(schema, faults),
+        None => (schema.and_then(SchemaDraft::columns), None),
     };
-    let widened = on_unmapped == Some(OnUnmapped::AutoWiden) && reads.is_none_or(undeclared);
+    let reading =
+        bound.as_ref().zip(reads).map(|(bound, reads)| Reading { format: bound.format, reads, reader: &*bound.reader });
+    let documents = sections::read(name, &fields, reading, context, faults);
+    let widened = on_unmapped == Some(OnUnmapped::AutoWiden) && !generated && reads.is_none_or(undeclared);
     let undeclared_arrays = widened && reads.is_some_and(|reads| reads.native_arrays);
     let stem = selection::stem(&fields);
+    let listed = fields.items("paths").map_or(0, <[Node]>::len);
     let parts = (|| {
-        let (format, reader, splits, expansion) = bound?;
+        let Bound { format, reader, splits, expansion } = bound?;
         let rules = columns.as_deref()?.iter().map(|column| source_column(column, &splits, context)).collect();
         Some(SourceParts {
             label: Arc::clone(fields.text("name")?),
@@ -139,12 +133,132 @@ pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults:
             format,
             reader,
             columns: rules,
+            documents: documents.plan?,
             on_unmapped: on_unmapped?,
             expands: !expansion.rules.is_empty(),
             max_rows: expansion.max_rows,
         })
     })();
-    Some(SourceDraft { columns, widened, undeclared_arrays, stem, parts })
+    Some(SourceDraft { columns, widened, undeclared_arrays, stem, listed, names: documents.names, parts })
+}
+
+/// A format bound to options and columns.
+struct Bound {
+    format: &'static str,
+    reader: Arc<dyn ReadFactory>,
+    splits: Vec<SplitDraft>,
+    expansion: Expansion,
+}
+
+/// What a format is bound with.
+struct Binding<'b> {
+    name: &'b str,
+    fields: &'b Fields<'b>,
+    format: &'static dyn Format,
+    reads: &'static ReadCapabilities,
+    on_unmapped: Option<OnUnmapped>,
+}
+
+impl Binding<'_> {
+    /// Binds the format. The columns, as far as they are known, and the reader, when nothing is wrong.
+    fn bind(&self, schema: Option<SchemaDraft>, faults: &mut Faults) -> (Option<Vec<ColumnDraft>>, Option<Bound>) {
+        let Binding { name, fields, format, reads, .. } = *self;
+        let format_name = format.descriptor().name;
+        let given = options::options(fields.node("options"), format_name, reads.options, &[], faults);
+        let columns = match schema {
+            Some(SchemaDraft::Generated(span)) if reads.generated_columns => {
+                given.as_ref().and_then(|given| self.generated(given, span, faults))
+            }
+            Some(SchemaDraft::Generated(span)) => {
+                columns::refuse_generated(span, faults);
+                None
+            }
+            schema => schema.and_then(SchemaDraft::columns),
+        };
+        let splits = fields
+            .items("split_values")
+            .map_or_else(Vec::new, |items| split::split_values(items, format_name, reads, faults));
+        let matched = columns
+            .as_deref()
+            .is_some_and(|columns| split::match_columns(name, format_name, &splits, columns, reads, faults));
+        let expansion =
+            expand::read(fields, format_name, reads, columns.as_deref().unwrap_or_default(), &splits, faults);
+        let bound = match (&columns, given, matched, expansion) {
+            (Some(columns), Some(given), true, Some(expansion)) => {
+                let reader = self.reader(&given, &expansion, columns, faults);
+                reader.filter(|reader| self.supplied(&**reader, columns, faults)).map(|reader| Bound {
+                    format: format_name,
+                    reader,
+                    splits,
+                    expansion,
+                })
+            }
+            _ => None,
+        };
+        (columns, bound)
+    }
+
+    /// The columns that the format makes under these options: nullable text.
+    fn generated(&self, given: &Options, span: Span, faults: &mut Faults) -> Option<Vec<ColumnDraft>> {
+        let reader = self.reader(given, &Expansion::default(), &[], faults)?;
+        let Some(names) = reader.generated_columns() else {
+            columns::refuse_generated(span, faults);
+            return None;
+        };
+        Some(names.iter().map(|name| ColumnDraft::text(name, span)).collect())
+    }
+
+    /// Whether the format can supply each column: one that makes its own columns has no other.
+    fn supplied(&self, reader: &dyn ReadFactory, columns: &[ColumnDraft], faults: &mut Faults) -> bool {
+        let Some(names) = reader.generated_columns() else { return true };
+        let mut fine = true;
+        for column in columns.iter().filter(|column| !names.contains(&column.input_name)) {
+            fine = false;
+            let (input, format) = (&column.input_name, self.format.descriptor().name);
+            let message = format!("`{}`: format `{format}` has no field `{input}`", self.name);
+            let help = match (nearest(input, names.iter().map(|name| &**name)), &*names) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, [first, .., last]) => format!("its fields are `{first}` to `{last}`: name one in `source_name`"),
+                (None, _) => "leave the column out".to_owned(),
+            };
+            faults.push(Fault::new("E407", column.span, message).help(help));
+        }
+        fine
+    }
+
+    fn reader(
+        &self,
+        given: &Options,
+        expansion: &Expansion,
+        columns: &[ColumnDraft],
+        faults: &mut Faults,
+    ) -> Option<Arc<dyn ReadFactory>> {
+        let inputs: Vec<InputField> = columns
+            .iter()
+            .map(|column| InputField {
+                input_name: Arc::clone(&column.input_name),
+                exposed_name: Arc::clone(&column.name),
+                ty: column.ty,
+                multiple: column.multiple,
+            })
+            .collect();
+        match self.format.bind_reader(&ReadRequest {
+            options: given,
+            fields: &inputs,
+            undeclared: self.on_unmapped != Some(OnUnmapped::Drop),
+            refuse_undeclared: self.on_unmapped == Some(OnUnmapped::Reject),
+            expand: &expansion.rules,
+            max_rows: expansion.max_rows,
+        }) {
+            Ok(reader) => Some(reader),
+            Err(found) => {
+                let fields = self.fields;
+                let otherwise = fields.node("options").or(fields.node("type")).map_or(fields.span, |node| node.span);
+                options::refuse(found, self.name, fields.node("options"), otherwise, faults);
+                None
+            }
+        }
+    }
 }
 
 fn undeclared(reads: &ReadCapabilities) -> bool {
@@ -214,40 +328,6 @@ pub(crate) fn unknown_compression(node: &Node, word: &str, side: &str, words: &[
     let shown = faults.place().shown(node);
     let help = suggestion(word, words.iter().copied()).unwrap_or_else(|| format!("write one of {}", words.join(", ")));
     faults.push(Fault::new("E410", node.span, format!("`{shown}` is no compression of a {side}")).help(help));
-}
-
-fn bind(
-    name: &str,
-    fields: &Fields<'_>,
-    format: &'static dyn clinker_format::Format,
-    (given, on_unmapped, expansion): (&Options, Option<OnUnmapped>, &Expansion),
-    columns: &[ColumnDraft],
-    faults: &mut Faults,
-) -> Option<Arc<dyn ReadFactory>> {
-    let inputs: Vec<InputField> = columns
-        .iter()
-        .map(|column| InputField {
-            input_name: Arc::clone(&column.input_name),
-            exposed_name: Arc::clone(&column.name),
-            ty: column.ty,
-            multiple: column.multiple,
-        })
-        .collect();
-    match format.bind_reader(&ReadRequest {
-        options: given,
-        fields: &inputs,
-        undeclared: on_unmapped != Some(OnUnmapped::Drop),
-        refuse_undeclared: on_unmapped == Some(OnUnmapped::Reject),
-        expand: &expansion.rules,
-        max_rows: expansion.max_rows,
-    }) {
-        Ok(reader) => Some(reader),
-        Err(found) => {
-            let otherwise = fields.node("options").or(fields.node("type")).map_or(fields.span, |node| node.span);
-            options::refuse(found, name, fields.node("options"), otherwise, faults);
-            None
-        }
-    }
 }
 
 /// How the cells of a column are admitted.

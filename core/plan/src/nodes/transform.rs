@@ -12,7 +12,7 @@ use crate::decode::{self, Fields, Key, Shape, later, optional, required};
 use crate::document::SCALAR;
 use crate::faults::{Fault, Faults};
 use crate::model::{Check, LogPlan, Validation};
-use crate::nodes::cxl::Text;
+use crate::nodes::cxl::{Text, Visible};
 use crate::nodes::log::{self, LogDraft};
 use crate::nodes::values;
 use crate::yaml::{Node, NodeKind};
@@ -100,15 +100,15 @@ fn validation<'a>(node: &'a Node, faults: &mut Faults) -> Option<ValidationDraft
 impl TransformDraft<'_> {
     /// Reports what is wrong with the form of the texts, when the names they may use are not known.
     pub fn syntax(&self, name: &str, context: &Context<'_>, faults: &mut Faults) {
-        let scope = Scope { columns: &[], vars: context.vars, constants: &[] };
+        let scope = Scope { vars: context.vars, ..Scope::default() };
         let text = Text { called: name.to_string(), node: self.program };
         text.report_form(compile_program(text.content(), &scope).1, faults);
         self.log.iter().for_each(|draft| draft.syntax(name, context, faults));
-        self.validation_syntax(name, context, faults);
+        self.validation_syntax(name, context.vars, faults);
     }
 
-    fn validation_syntax(&self, name: &str, context: &Context<'_>, faults: &mut Faults) {
-        let scope = Scope { columns: &[], vars: context.vars, constants: &[] };
+    fn validation_syntax(&self, name: &str, vars: &[(String, Type, Value)], faults: &mut Faults) {
+        let scope = Scope { vars, ..Scope::default() };
         for draft in &self.validations {
             let Some(node) =
                 draft.fields.node("check").filter(|node| node.text().is_some_and(|text| &**text != "not_empty"))
@@ -120,57 +120,33 @@ impl TransformDraft<'_> {
     }
 
     /// Compiles the program over the input columns.
-    pub fn program(
-        &self,
-        name: &str,
-        columns: &[ScopeColumn],
-        context: &Context<'_>,
-        faults: &mut Faults,
-    ) -> Option<Program> {
+    pub fn program(&self, name: &str, visible: &Visible<'_>, faults: &mut Faults) -> Option<Program> {
         let text = Text { called: name.to_string(), node: self.program };
-        let scope = Scope { columns, vars: context.vars, constants: &[] };
+        let scope = visible.scope(&[]);
         let (program, found) = compile_program(text.content(), &scope);
         if !text.report(found, faults) {
-            self.validation_syntax(name, context, faults);
+            self.validation_syntax(name, visible.vars, faults);
             return None;
         }
         program.map(|program| program.from_origin(text.origin(faults)))
     }
 
     /// Binds the log events to the input columns.
-    pub fn events(
-        &self,
-        name: &str,
-        columns: &[ScopeColumn],
-        context: &Context<'_>,
-        faults: &mut Faults,
-    ) -> Vec<LogPlan> {
-        self.log.iter().filter_map(|draft| draft.compile(name, columns, context, faults)).collect()
+    pub fn events(&self, name: &str, visible: &Visible<'_>, faults: &mut Faults) -> Vec<LogPlan> {
+        self.log.iter().filter_map(|draft| draft.compile(name, visible, faults)).collect()
     }
 
     /// Compiles the validations over the output columns.
-    pub fn checks(
-        &self,
-        name: &str,
-        columns: &[ScopeColumn],
-        context: &Context<'_>,
-        faults: &mut Faults,
-    ) -> Vec<Validation> {
-        self.validations.iter().filter_map(|draft| draft.compile(name, columns, context, faults)).collect()
+    pub fn checks(&self, name: &str, visible: &Visible<'_>, faults: &mut Faults) -> Vec<Validation> {
+        self.validations.iter().filter_map(|draft| draft.compile(name, visible, faults)).collect()
     }
 }
 
 impl ValidationDraft<'_> {
-    fn compile(
-        &self,
-        node: &str,
-        columns: &[ScopeColumn],
-        context: &Context<'_>,
-        faults: &mut Faults,
-    ) -> Option<Validation> {
+    fn compile(&self, node: &str, visible: &Visible<'_>, faults: &mut Faults) -> Option<Validation> {
         let check = self.fields.text("check")?;
         let field = match self.fields.text("field") {
-            Some(field) => Some((Arc::clone(field), self.position(node, field, columns, faults)?)),
+            Some(field) => Some((Arc::clone(field), self.position(node, field, visible.columns, faults)?)),
             None => None,
         };
         // Without a name of its own a rule is called by its text, which may hold a substituted value.
@@ -180,7 +156,7 @@ impl ValidationDraft<'_> {
         };
         let test = match &**check {
             "not_empty" => Check::NotEmpty,
-            _ => Check::Expression(self.expression(node, &rule, columns, context, faults)?),
+            _ => Check::Expression(self.expression(node, &rule, visible, faults)?),
         };
         let message =
             self.fields.text("message").map_or_else(|| Arc::from(format!("validation '{rule}' failed")), Arc::clone);
@@ -209,16 +185,9 @@ impl ValidationDraft<'_> {
         found
     }
 
-    fn expression(
-        &self,
-        node: &str,
-        rule: &str,
-        columns: &[ScopeColumn],
-        context: &Context<'_>,
-        faults: &mut Faults,
-    ) -> Option<Expression> {
+    fn expression(&self, node: &str, rule: &str, visible: &Visible<'_>, faults: &mut Faults) -> Option<Expression> {
         for (argument, _) in &self.args {
-            if columns.iter().any(|(column, _, _)| **column == **argument) {
+            if visible.columns.iter().any(|(column, _, _)| **column == **argument) {
                 let span = self
                     .fields
                     .entries("args")
@@ -230,7 +199,7 @@ impl ValidationDraft<'_> {
             }
         }
         let text = Text { called: format!("{node} (validation {rule})"), node: self.fields.node("check")? };
-        let scope = Scope { columns, vars: context.vars, constants: &self.args };
+        let scope = visible.scope(&self.args);
         text.condition(&scope, faults)
     }
 }

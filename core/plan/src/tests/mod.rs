@@ -57,6 +57,8 @@ fn request(text: &str, base: &Path) -> CompileRequest {
             _ => None,
         }),
         memory_limit: None,
+        registry: clinker_format::Registry::built_in(),
+        loader: Box::new(toy::ToyLoader),
         now: 0,
     }
 }

@@ -1,13 +1,14 @@
 //! A format that binds and refuses options, and reads and writes nothing.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use clinker_format::input::BlockInput;
 use clinker_format::{
-    Descriptor, Encoded, Encoder, Fault, FileIdentity, Format, OpenFile, OptionFault, OptionKind, OptionSpec,
-    OutputRows, ReadCapabilities, ReadFactory, ReadRequest, Registration, WriteCapabilities, WriteFactory,
-    WriteRequest, Writer,
+    Descriptor, Encoded, Encoder, Fault, FileIdentity, Format, FormatLoader, LoadFault, OpenFile, OptionFault,
+    OptionKind, OptionSpec, OutputRows, ReadCapabilities, ReadFactory, ReadRequest, Registration, WriteCapabilities,
+    WriteFactory, WriteRequest, Writer,
 };
 
 const OPTIONS: &[OptionSpec] = &[
@@ -183,5 +184,50 @@ impl Writer for Nothing {
 
     fn finish(&mut self, _out: &mut dyn io::Write) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// Loads formats of which only names are known: a plugin has the name of its file, a description its `dialect`.
+pub(super) struct ToyLoader;
+
+fn named(name: &str) -> &'static dyn Format {
+    let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    let descriptor = Descriptor { name, summary: "Was loaded.", read: PLAIN_READ, write: None };
+    Box::leak(Box::new(Toy(Box::leak(Box::new(descriptor)))))
+}
+
+impl FormatLoader for ToyLoader {
+    fn plugin(&self, path: &Path) -> Result<Vec<&'static dyn Format>, LoadFault> {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        match stem.split_once("bad") {
+            None => Ok(vec![named(stem)]),
+            Some(_) => {
+                let message = "it is no library of this platform".to_owned();
+                Err(LoadFault { code: "E461", key: String::new(), message, help: None })
+            }
+        }
+    }
+
+    fn dialect(&self, description: &serde_json::Value) -> Result<&'static dyn Format, Vec<LoadFault>> {
+        let fault = |key: &str, message: &str| LoadFault {
+            code: "E411",
+            key: key.to_owned(),
+            message: message.to_owned(),
+            help: Some("correct it".to_owned()),
+        };
+        let mut faults = Vec::new();
+        let name = description.get("dialect").and_then(serde_json::Value::as_str);
+        if name.is_none() {
+            faults.push(fault("", "it has no `dialect`"));
+        }
+        for (at, level) in description["levels"].as_array().into_iter().flatten().enumerate() {
+            if level["open"].as_str().is_none_or(|open| open.len() != 3) {
+                faults.push(fault(&format!("levels[{at}].open"), "a tag has three letters"));
+            }
+        }
+        match name {
+            Some(name) if faults.is_empty() => Ok(named(name)),
+            _ => Err(faults),
+        }
     }
 }

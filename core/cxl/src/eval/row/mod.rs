@@ -10,6 +10,7 @@ mod item;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use clinker_diagnostics::Span;
 use clinker_events::Level;
@@ -19,10 +20,11 @@ use super::cell::{self, Cell};
 use super::faults::{self, Faults};
 use super::frame::Frame;
 use super::vector::{Builder, Vector};
-use super::{call, system};
+use super::{call, document, system};
 use item::{Evaluated, Item, Place};
 
 use crate::check::types::Base;
+use crate::document::DocumentPath;
 use crate::functions::{Answer, Call, Function, Prepared};
 use crate::ir::{Node, NodeKind, SystemValue};
 use crate::outcome::EvalError;
@@ -92,14 +94,21 @@ struct Evaluator<'e> {
     columns: Vec<Option<Vector>>,
     slots: Vec<Option<Vector>>,
     systems: Vec<(SystemValue, Vector)>,
+    documents: Vec<(Arc<DocumentPath>, Vector)>,
     /// Calls that compile an argument while running, by their prepared argument's address: they remember the last one.
     calls: RefCell<HashMap<*const Prepared, Call<'e>>>,
 }
 
 impl<'e> Evaluator<'e> {
     fn new(frame: &'e Frame<'e>, node: &Node) -> Evaluator<'e> {
-        let mut evaluator =
-            Evaluator { frame, columns: Vec::new(), slots: Vec::new(), systems: Vec::new(), calls: RefCell::default() };
+        let mut evaluator = Evaluator {
+            frame,
+            columns: Vec::new(),
+            slots: Vec::new(),
+            systems: Vec::new(),
+            documents: Vec::new(),
+            calls: RefCell::default(),
+        };
         evaluator.gather(node);
         evaluator
     }
@@ -110,6 +119,9 @@ impl<'e> Evaluator<'e> {
             NodeKind::Column(index) => put(&mut self.columns, *index, || self.frame.column(*index)),
             NodeKind::Slot(slot) => put(&mut self.slots, *slot, || self.frame.slot(*slot)),
             NodeKind::System(value) => self.systems.push((*value, system::value(self.frame, *value))),
+            NodeKind::Document(path) if self.document(path).is_none() => {
+                self.documents.push((Arc::clone(path), document::value(self.frame, path)));
+            }
             _ => node.children().into_iter().for_each(|child| self.gather(child)),
         }
     }
@@ -131,6 +143,7 @@ impl<'e> Evaluator<'e> {
             | NodeKind::Slot(_)
             | NodeKind::Now
             | NodeKind::System(_)
+            | NodeKind::Document(_)
             | NodeKind::Bound(_) => Ok(Item::Cell(self.leaf(node, place))),
             NodeKind::Negate(inner) => self.negate(inner, node.span, place),
             NodeKind::Not(inner) => self.not(inner, place),
@@ -169,6 +182,7 @@ impl<'e> Evaluator<'e> {
             NodeKind::Slot(slot) => taken(&self.slots, *slot).cell(place.row),
             NodeKind::Now => Cell::DateTime(self.frame.run.now),
             NodeKind::System(value) => self.system(*value).cell(place.row),
+            NodeKind::Document(path) => self.document(path).map_or(Cell::Null, |vector| vector.cell(place.row)),
             NodeKind::Bound(level) => place.bound(*level),
             _ => Cell::Null,
         }
@@ -240,6 +254,10 @@ impl<'e> Evaluator<'e> {
     fn system(&self, value: SystemValue) -> &Vector {
         let known = self.systems.iter().find(|(own, _)| *own == value);
         &known.expect("every system value was gathered").1
+    }
+
+    fn document(&self, path: &DocumentPath) -> Option<&Vector> {
+        self.documents.iter().find(|(own, _)| **own == *path).map(|(_, vector)| vector)
     }
 
     fn truth(&self, node: &'e Node, place: &Place<'_>) -> Result<Option<bool>, EvalError> {
