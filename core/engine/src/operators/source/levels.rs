@@ -26,7 +26,7 @@ impl OpenLevels {
     pub(crate) fn follow(
         &mut self,
         block: &Block,
-        sections: impl Fn(&LevelSpec, &LevelOpen) -> Result<Vec<Section>, RunError>,
+        sections: impl Fn(&LevelOpen) -> Result<Vec<Section>, RunError>,
     ) -> Result<Option<Arc<[LevelRun]>>, RunError> {
         if self.specs.is_empty() && block.marks.is_empty() {
             return Ok(None);
@@ -57,7 +57,7 @@ impl OpenLevels {
     fn open(
         &mut self,
         open: &LevelOpen,
-        sections: impl Fn(&LevelSpec, &LevelOpen) -> Result<Vec<Section>, RunError>,
+        sections: impl Fn(&LevelOpen) -> Result<Vec<Section>, RunError>,
     ) -> Result<(), RunError> {
         let kind = usize::from(open.level);
         let (Some(spec), Some(counts)) = (self.specs.get(kind), self.inside.last_mut()) else {
@@ -69,7 +69,7 @@ impl OpenLevels {
             ordinal: counts[kind],
             frame: if spec.frame == Frame::New { Frame::New } else { Frame::Inherit },
             parent: self.innermost.take(),
-            sections: sections(spec, open)?,
+            sections: sections(open)?,
         };
         self.innermost = Some(Arc::new(level));
         self.inside.push(vec![0; self.specs.len()]);
@@ -114,7 +114,7 @@ mod tests {
 
     fn follow(levels: &mut OpenLevels, rows: u32, marks: Vec<Mark>) -> Result<Vec<(u32, String)>, RunError> {
         let block = Block { rows, marks, ..Block::default() };
-        let runs = levels.follow(&block, |_, _| Ok(Vec::new()))?.expect("the format has levels");
+        let runs = levels.follow(&block, |_| Ok(Vec::new()))?.expect("the format has levels");
         let shown = |run: &LevelRun| {
             let chain = run.level.iter().flat_map(|level| level.chain());
             let chain: Vec<String> = chain.map(|level| format!("{}.{}", level.kind, level.ordinal)).collect();

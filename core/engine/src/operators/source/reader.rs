@@ -6,8 +6,8 @@ use std::sync::Arc;
 use clinker_diagnostics::Diagnostic;
 use clinker_events::Progress;
 use clinker_format::input::{BlockInput, open_stream};
-use clinker_format::{Block, BlockBound, Cutter, Decoder, Fault, FileIdentity, LevelOpen, LevelSpec, Note, OpenFile};
-use clinker_plan::{NodeId, OnUnmapped, SourcePlan};
+use clinker_format::{Block, BlockBound, Cutter, Decoder, Fault, FileIdentity, LevelOpen, Note, OpenFile};
+use clinker_plan::{NodeId, OnUnmapped, SectionFault, SourcePlan};
 use clinker_record::{LevelRun, Section};
 
 use super::levels::OpenLevels;
@@ -127,9 +127,10 @@ impl<'a> SourceReader<'a> {
                     current.rows += u64::from(block.rows);
                     self.rows_left -= u64::from(block.rows).min(self.rows_left);
                     let (decoder, shape) = (Arc::clone(&current.decoder), Arc::clone(&current.shape));
-                    let levels = current.levels.follow(&block, sections)?;
+                    let (plan, file) = (self.plan, self.next_file - 1);
+                    let place = || place(self.runtime, plan, file);
+                    let levels = current.levels.follow(&block, |open| sections(plan, place, open))?;
                     self.check_fits(&block)?;
-                    let file = self.next_file - 1;
                     return Ok(Some(BlockWork { block, decoder, shape, file, first_ordinal, levels }));
                 }
                 Ok(None) => {
@@ -275,14 +276,12 @@ impl<'a> SourceReader<'a> {
 
     /// The file that is read, for messages.
     fn shown(&self) -> &str {
-        let source = &self.runtime.context.sources[usize::from(self.plan.index)];
-        source.files.get((self.next_file as usize).saturating_sub(1)).map_or("", |file| &*file.shown)
+        shown(self.runtime, self.plan, self.next_file.saturating_sub(1))
     }
 
     /// Source and file, for messages.
     fn place(&self) -> String {
-        let source = &self.runtime.context.sources[usize::from(self.plan.index)];
-        format!("source `{}`, file {}", source.name, self.shown())
+        place(self.runtime, self.plan, self.next_file.saturating_sub(1))
     }
 
     fn fault(&self, fault: Fault) -> RunError {
@@ -290,11 +289,27 @@ impl<'a> SourceReader<'a> {
     }
 }
 
+/// A file as messages show it.
+fn shown<'a>(runtime: &'a Runtime<'_>, plan: &SourcePlan, file: u32) -> &'a str {
+    let source = &runtime.context.sources[usize::from(plan.index)];
+    source.files.get(file as usize).map_or("", |file| &*file.shown)
+}
+
+/// Source and file, for messages.
+fn place(runtime: &Runtime<'_>, plan: &SourcePlan, file: u32) -> String {
+    let source = &runtime.context.sources[usize::from(plan.index)];
+    format!("source `{}`, file {}", source.name, shown(runtime, plan, file))
+}
+
 /// What a level that opens tells about its rows.
-fn sections(spec: &LevelSpec, open: &LevelOpen) -> Result<Vec<Section>, RunError> {
-    let text = |text: &Arc<str>| clinker_record::Value::String(Arc::clone(text));
-    let fields = open.fields.iter().map(|(name, value)| (Arc::clone(name), text(value))).collect();
-    Ok(vec![Section { name: Arc::clone(&spec.section), fields, keys: open.keys.clone() }])
+fn sections(plan: &SourcePlan, place: impl Fn() -> String, open: &LevelOpen) -> Result<Vec<Section>, RunError> {
+    let Some(level) = plan.documents.levels.get(usize::from(open.level)) else { return Ok(Vec::new()) };
+    let made = level.sections.iter().map(|section| clinker_plan::documents::section(section, open));
+    made.collect::<Result<_, SectionFault>>().map_err(|fault| {
+        let text = data_error(&place(), open.line, open.offset, &fault.to_string());
+        let help = "declare the field as `string`, or correct the file";
+        RunError::coded(exit::INFRASTRUCTURE, SectionFault::CODE, text).help(help)
+    })
 }
 
 /// Counts the bytes that leave a file.
