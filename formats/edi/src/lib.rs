@@ -4,5 +4,7 @@
 //! how all of it is written. Everything else in this crate follows it.
 
 pub mod dialect;
+pub mod writer;
 
 pub use dialect::Dialect;
+pub use writer::{bind_writer_with, writer_options};
