@@ -3,6 +3,8 @@
 //! Memory is asked for, never taken: a holder reserves before it allocates and gives back by dropping. The budget
 //! knows what is held by whom and the peak; whoever reads input asks it how much may be in flight.
 
+pub mod spill;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
