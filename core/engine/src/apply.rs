@@ -178,12 +178,16 @@ impl Applier<'_> {
     pub(crate) fn apply_block(&mut self, mut block: BlockResult) -> Result<(), RunError> {
         self.open_files(&mut block)?;
         self.warnings.append(&mut block.notes);
-        let mut events = block.events.iter().peekable();
+        let events = std::mem::take(&mut block.events);
+        let mut events = events.iter().peekable();
         for failure in std::mem::take(&mut block.failures) {
             // What is logged about a row comes before the row is rejected, and nothing after the row that ends the run.
             let place = (failure.row, failure.node);
             while let Some(event) = events.next_if(|event| (event.row, event.node) <= place) {
                 self.subscriber.event(event.level, &event.text);
+            }
+            while let Some(turn) = block.next_turn(failure.row) {
+                self.breakers.reach(turn.source, turn.ordinal);
             }
             self.reject(failure, &block.letters)?;
         }
@@ -205,8 +209,8 @@ impl Applier<'_> {
         }
         let sources = self.plan.nodes.iter().zip(&block.books.nodes).filter(|(node, _)| node.inputs.is_empty());
         Progress::add(&self.progress.rows_read, sources.map(|(_, book)| book.total_in()).sum());
-        for (source, ordinal) in &block.turns {
-            self.breakers.reach(*source, *ordinal);
+        for turn in &block.turns {
+            self.breakers.reach(turn.source, turn.ordinal);
         }
         self.books.add(&block.books);
         self.ok_rows += block.written.count(&mut self.ok_last);
@@ -220,10 +224,7 @@ impl Applier<'_> {
         if let Some(error) = failure.stop {
             return Err(error);
         }
-        match &failure.turns {
-            Some(turns) => (0..).zip(turns.iter()).for_each(|(source, ordinal)| self.breakers.reach(source, *ordinal)),
-            None => self.breakers.reach(failure.source, failure.ordinal),
-        }
+        self.breakers.reach(failure.source, failure.ordinal);
         self.breakers.count(failure.source);
         self.progress.rows_rejected.store(self.breakers.rejected(), Ordering::Relaxed);
         self.worst.add(&self.plan.nodes[failure.node].stage, failure.category, 1);

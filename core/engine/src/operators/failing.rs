@@ -84,7 +84,6 @@ pub(crate) fn fail_evaluations(
             node,
             source: run.source,
             ordinal: run.ordinal + distance,
-            turns: None,
             typed: false,
             category: failure.category,
             letter: start..out.letters.len(),

@@ -86,17 +86,7 @@ impl Rejections<'_> {
         let typed = !matches!(category, Category::StructuralValidation | Category::ExpansionLimitExceeded);
         let ordinal = self.work.first_ordinal + u64::from(at.record);
         let node = self.node;
-        out.failures.push(PendingFailure {
-            row: at.place,
-            node,
-            source,
-            ordinal,
-            turns: None,
-            typed,
-            category,
-            letter,
-            stop,
-        });
+        out.failures.push(PendingFailure { row: at.place, node, source, ordinal, typed, category, letter, stop });
     }
 }
 
