@@ -16,14 +16,14 @@ data="$root/target/bench/callgrind-$rows"
 
 command -v valgrind >/dev/null || { echo "valgrind is not installed" >&2; exit 1; }
 [[ -x "$binary" ]] || { echo "$binary: no such binary; build it with cargo build --release" >&2; exit 1; }
-[[ -f "$data/orders_bad.csv" ]] || python3 "$here/gen.py" "$data" "$rows"
+[[ -f "$data/orders.ndjson" ]] || python3 "$here/gen.py" "$data" "$rows"
 
 counts="$data/counts.txt"
 : >"$counts"
-for workload in passthrough transform reject; do
+for workload in passthrough transform reject to_ndjson from_ndjson reject_all; do
     cp "$here/pipelines/$workload.yaml" "$data/"
     expected=0
-    [[ "$workload" == reject ]] && expected=2
+    [[ "$workload" == reject* ]] && expected=2
     status=0
     # One thread: with several, the spinning of waiting threads would be counted.
     (cd "$data" && timeout 600 valgrind --tool=callgrind --callgrind-out-file="callgrind.$workload.out" \

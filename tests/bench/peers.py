@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do one workload with another engine, in the current folder: peers.py duckdb|polars passthrough|transform|reject
+"""Do one workload with another engine, in the current folder: peers.py duckdb|polars WORKLOAD
 
 Each writes the same rows as the pipeline of that name, so that whole-process times compare like with like.
 """
@@ -15,6 +15,7 @@ COLUMNS = {
     "ordered_at": "DATE",
     "note": "VARCHAR",
 }
+WORKLOADS = ["passthrough", "transform", "reject", "to_ndjson", "from_ndjson"]
 
 
 def duckdb(workload):
@@ -24,6 +25,7 @@ def duckdb(workload):
     connection.execute("SET threads=2; SET preserve_insertion_order=true")
     columns = "{" + ",".join(f"'{name}':'{kind}'" for name, kind in COLUMNS.items()) + "}"
     orders = f"read_csv('orders.csv', header=true, columns={columns})"
+    documents = f"read_json('orders.ndjson', format='newline_delimited', columns={columns})"
     bad = f"read_csv('orders_bad.csv', header=true, columns={columns}, store_rejects=true)"
     priced = (
         "select order_id, sku, upper(region) region, qty*price total, ordered_at, "
@@ -31,12 +33,14 @@ def duckdb(workload):
     )
     to = "(format csv, header)"
     statements = {
-        "passthrough": [f"copy (select * from {orders}) to 'duckdb.out.csv' {to}"],
-        "transform": [f"copy ({priced.format(orders)}) to 'duckdb.out.csv' {to}"],
+        "passthrough": [f"copy (select * from {orders}) to 'duckdb.out' {to}"],
+        "transform": [f"copy ({priced.format(orders)}) to 'duckdb.out' {to}"],
         "reject": [
-            f"copy ({priced.format(bad)}) to 'duckdb.out.csv' {to}",
+            f"copy ({priced.format(bad)}) to 'duckdb.out' {to}",
             f"copy (select * from reject_errors) to 'duckdb.dlq.csv' {to}",
         ],
+        "to_ndjson": [f"copy (select * from {orders}) to 'duckdb.out' (format json)"],
+        "from_ndjson": [f"copy (select * from {documents}) to 'duckdb.out' {to}"],
     }
     for statement in statements[workload]:
         connection.execute(statement)
@@ -69,12 +73,16 @@ def polars(workload):
         "transform": lambda: priced(orders("orders.csv")),
         # It has no rejects: a bad quantity becomes null and is dropped by the filter.
         "reject": lambda: priced(orders("orders_bad.csv", ignore_errors=True)),
+        "from_ndjson": lambda: pl.scan_ndjson("orders.ndjson", schema=schema),
     }
-    frames[workload]().sink_csv("polars.out.csv")
+    if workload == "to_ndjson":
+        orders("orders.csv").sink_ndjson("polars.out")
+    else:
+        frames[workload]().sink_csv("polars.out")
 
 
 if __name__ == "__main__":
     engines = {"duckdb": duckdb, "polars": polars}
-    if len(sys.argv) != 3 or sys.argv[1] not in engines or sys.argv[2] not in ("passthrough", "transform", "reject"):
+    if len(sys.argv) != 3 or sys.argv[1] not in engines or sys.argv[2] not in WORKLOADS:
         sys.exit(__doc__)
     engines[sys.argv[1]](sys.argv[2])

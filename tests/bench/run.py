@@ -19,10 +19,16 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-WORKLOADS = ["passthrough", "transform", "reject"]
+# Exit code of a complete run: two of them have dead letters.
+EXPECTED = {"passthrough": 0, "transform": 0, "reject": 2, "to_ndjson": 0, "from_ndjson": 0, "reject_all": 2}
+WORKLOADS = list(EXPECTED)
 PEERS = ["duckdb", "polars"]
-# Exit code of a complete run: `reject` has dead letters.
-EXPECTED = {"passthrough": 0, "transform": 0, "reject": 2}
+# No other engine keeps whole rejected rows aside: megabytes of input a second are the measure.
+ALONE = {"reject_all"}
+INPUTS = {"reject": "orders_bad.csv", "from_ndjson": "orders.ndjson"}
+# Times of the faster peer, and megabytes of input a second where there is none.
+TARGET_RATIO = {"to_ndjson": 0.8, "from_ndjson": 0.8}
+TARGET_RATE = {"reject_all": 100}
 LONGEST_RUN_SECONDS = 600
 
 
@@ -105,9 +111,14 @@ def lines(path):
         return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
 
 
+def target(targets, workload):
+    return f" (target {targets[workload]})" if workload in targets else ""
+
+
 def compare(options, workload, engines):
     """Measure one workload and print its table."""
     commands = {"clinker": (clinker(options, workload), EXPECTED[workload])}
+    engines = [] if workload in ALONE else engines
     for peer in engines:
         commands[peer] = ([sys.executable, HERE / "peers.py", peer, workload], 0)
     walls = {name: [] for name in commands}
@@ -117,7 +128,8 @@ def compare(options, workload, engines):
             wall, peak, _ = measure(command, options.data, expected)
             walls[name].append(wall)
             peaks[name] = max(peaks[name], peak)
-    rows = {name: lines(options.data / f"{workload if name == 'clinker' else name}.out.csv") for name in commands}
+    outputs = {name: options.data / f"{workload if name == 'clinker' else name}.out" for name in commands}
+    rows = {name: lines(path) for name, path in outputs.items()}
     if len(set(rows.values())) != 1:
         sys.exit(f"{workload}: the outputs differ in their numbers of lines: {rows}")
     sync = sync_milliseconds(options, workload)
@@ -127,8 +139,10 @@ def compare(options, workload, engines):
     print(f"  {'':10}{'median s':>10}{'min s':>8}{'max s':>8}{'peak MiB':>10}")
     for name, times in walls.items():
         print(f"  {name:10}{medians[name]:10.3f}{min(times):8.3f}{max(times):8.3f}{peaks[name]:10.1f}")
+    rate = (options.data / INPUTS.get(workload, "orders.csv")).stat().st_size / 1e6 / medians["clinker"]
+    print(f"  input: {rate:.0f} MB/s{target(TARGET_RATE, workload)}")
     if fastest:
-        print(f"  ratio to the faster peer: {medians['clinker'] / fastest:.2f}")
+        print(f"  ratio to the faster peer: {medians['clinker'] / fastest:.2f}{target(TARGET_RATIO, workload)}")
     print(f"  synchronising outputs: {'not logged' if sync is None else f'{sync:.0f} ms'}, included above")
 
 
@@ -138,7 +152,7 @@ def main():
     if not options.bin.is_file():
         sys.exit(f"{options.bin}: no such binary; build it with `cargo build --release`")
     options.data = (options.data or ROOT / f"target/bench/{options.rows}").resolve()
-    if not (options.data / "orders_bad.csv").is_file():
+    if not (options.data / "orders.ndjson").is_file():
         print(f"writing inputs of {options.rows} rows", file=sys.stderr)
         subprocess.run([sys.executable, HERE / "gen.py", options.data, str(options.rows)], check=True)
     engines = peers(not options.no_peers, options.install)

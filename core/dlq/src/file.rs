@@ -9,12 +9,26 @@ use crate::{IdSource, Layout};
 
 /// The one buffer in front of the staged copy.
 const BUFFER: usize = 64 << 10;
+const ID: usize = uuid::fmt::Hyphenated::LENGTH;
+/// Bytes of `2031-08-09T06:05:00.250000Z`.
+const TIME: usize = 27;
+const FRACTION: usize = 20;
+/// Bytes of identity and time: a row begins with as many, to be filled in.
+pub(crate) const STAMP: usize = ID + 1 + ID + 1 + TIME;
+const NANOS_PER_SECOND: i128 = 1_000_000_000;
 
-/// Writes rows as they occur, through one buffer of fixed size: memory does not depend on how many rows fail.
+/// Writes rows as they occur, small ones through one buffer of fixed size: memory does not depend on how many rows fail.
 pub struct DeadLetterFile<W: Write> {
     out: W,
     buffer: Vec<u8>,
     rows: u64,
+    second: Second,
+}
+
+/// The text of the second in which the last row failed: many rows fail in one.
+struct Second {
+    start: i128,
+    text: Vec<u8>,
 }
 
 /// How many dead letters each stage and category has, for the one message that names the worst.
@@ -61,37 +75,37 @@ impl<W: Write> DeadLetterFile<W> {
     pub fn new(out: W, layout: &Layout) -> Self {
         let mut buffer = Vec::with_capacity(BUFFER);
         buffer.extend_from_slice(&layout.header_line());
-        Self { out, buffer, rows: 0 }
+        Self { out, buffer, rows: 0, second: Second::at(0) }
     }
 
-    /// Writes a trigger row: `rest` is what [`Layout::render`] made, `now` the moment its failure was observed.
+    /// Makes a trigger row complete: `letter` is what [`Layout::render`] made, `now` the moment its failure was observed.
+    pub fn stamp(&mut self, ids: &mut IdSource, now: i128, letter: &mut [u8]) {
+        let (id, rest) = letter.split_at_mut(ID);
+        ids.next(now).hyphenated().encode_lower(id);
+        rest[0] = b',';
+        rest[1..=ID].copy_from_slice(id);
+        rest[ID + 1] = b',';
+        self.second.write(now, &mut rest[ID + 2..][..TIME]);
+        self.rows += 1;
+    }
+
+    /// Writes complete rows.
     ///
     /// # Errors
     /// Those of the destination.
-    pub fn trigger(&mut self, ids: &mut IdSource, now: i128, rest: &[u8]) -> io::Result<()> {
-        let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
-        let id = ids.next(now).hyphenated().encode_lower(&mut text).as_bytes();
-        if self.buffer.len() + 2 * id.len() + 64 + rest.len() > BUFFER {
+    pub fn write(&mut self, letters: &[u8]) -> io::Result<()> {
+        if self.buffer.len() + letters.len() > BUFFER {
             self.drain()?;
         }
-        self.buffer.extend_from_slice(id);
-        self.buffer.push(b',');
-        self.buffer.extend_from_slice(id);
-        self.buffer.push(b',');
-        text::append_rfc3339(now, 6, &mut self.buffer);
-        if self.buffer.len() + rest.len() > BUFFER {
-            self.drain()?;
+        if letters.len() > BUFFER {
+            // In pieces: single writes of megabytes have cost several times the system time of these.
+            return letters.chunks(BUFFER).try_for_each(|piece| self.out.write_all(piece));
         }
-        if rest.len() > BUFFER {
-            self.out.write_all(rest)?;
-        } else {
-            self.buffer.extend_from_slice(rest);
-        }
-        self.rows += 1;
+        self.buffer.extend_from_slice(letters);
         Ok(())
     }
 
-    /// Rows written so far.
+    /// Rows so far.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -109,6 +123,29 @@ impl<W: Write> DeadLetterFile<W> {
     pub fn finish(mut self) -> io::Result<W> {
         self.drain()?;
         Ok(self.out)
+    }
+}
+
+impl Second {
+    fn at(start: i128) -> Self {
+        let mut text = Vec::with_capacity(TIME);
+        text::append_rfc3339(start, 6, &mut text);
+        Self { start, text }
+    }
+
+    /// Writes a moment with six digits after its second.
+    fn write(&mut self, now: i128, into: &mut [u8]) {
+        let mut nanos = now - self.start;
+        if !(0..NANOS_PER_SECOND).contains(&nanos) {
+            nanos = now.rem_euclid(NANOS_PER_SECOND);
+            *self = Self::at(now - nanos);
+        }
+        into.copy_from_slice(&self.text);
+        let mut micros = nanos as u32 / 1_000;
+        for digit in into[FRACTION..TIME - 1].iter_mut().rev() {
+            *digit = b'0' + (micros % 10) as u8;
+            micros /= 10;
+        }
     }
 }
 
@@ -152,19 +189,37 @@ mod tests {
     fn dlq_27_rows_pass_through_one_buffer_of_64_kib_however_many_and_however_long() {
         let mut file = DeadLetterFile::new(Destination::default(), &layout());
         let mut ids = IdSource::seeded(1);
-        let long = format!(",{}\n", "x".repeat(100 << 10));
         for row in 0..3_000 {
-            let rest = if row == 1_500 { long.as_bytes() } else { b",short\n" };
-            file.trigger(&mut ids, 0, rest).expect("memory takes it");
+            let rest = if row == 1_500 { "x".repeat(100 << 10) } else { "short".to_owned() };
+            let mut letter = format!("{}{rest}\n", " ".repeat(STAMP)).into_bytes();
+            file.stamp(&mut ids, 0, &mut letter);
+            file.write(&letter).expect("memory takes it");
             assert!(file.buffer.len() <= BUFFER);
         }
         assert_eq!(file.rows(), 3_000);
         let Destination { writes, bytes } = file.finish().expect("memory takes it");
+        assert!(writes.iter().all(|written| *written <= BUFFER));
         assert!(writes.len() > 2, "rows are written while others are still to come");
         let text = String::from_utf8(bytes).expect("text");
         assert_eq!(text.lines().count(), 3_001);
         assert!(text.starts_with("_cxl_dlq_id,_cxl_dlq_trigger_id,_cxl_dlq_timestamp,"));
-        assert!(text.lines().nth(1).expect("a row").ends_with(",1970-01-01T00:00:00.000000Z,short"));
+        assert!(text.lines().nth(1).expect("a row").ends_with(",1970-01-01T00:00:00.000000Zshort"));
+    }
+
+    #[test]
+    fn dlq_37_the_time_of_a_row_is_that_of_its_failure() {
+        let mut file = DeadLetterFile::new(Vec::new(), &layout());
+        let mut ids = IdSource::seeded(1);
+        let noon = 1_927_281_600_000_000_000;
+        for now in [noon, noon + 999_999_999, noon + 1_000_000_000, noon + 1, noon - 1, -1, -1_000_000_001, 0] {
+            let mut letter = [b' '; STAMP];
+            file.stamp(&mut ids, now, &mut letter);
+            let mut time = Vec::new();
+            text::append_rfc3339(now, 6, &mut time);
+            assert_eq!(letter[STAMP - TIME..], time, "{now}");
+            assert_eq!(letter[..ID], letter[ID + 1..][..ID], "a trigger is its own trigger");
+            assert_eq!((letter[ID], letter[2 * ID + 1]), (b',', b','));
+        }
     }
 
     #[test]

@@ -78,6 +78,24 @@ pub(crate) struct LetterFile {
     pub file: Option<DeadLetterFile<StagedFile>>,
 }
 
+/// Letters of one file that follow each other in the text of a block: they are written at once.
+#[derive(Default)]
+struct LetterRun {
+    file: usize,
+    letters: std::ops::Range<usize>,
+}
+
+impl LetterRun {
+    /// Takes one more letter, if it is the next one of the same file.
+    fn join(&mut self, file: usize, letter: &std::ops::Range<usize>) -> bool {
+        let joins = self.file == file && self.letters.end == letter.start;
+        if joins {
+            self.letters.end = letter.end;
+        }
+        joins
+    }
+}
+
 impl LetterFile {
     pub(crate) fn new(plan: &CompiledPlan, file: &DeadLetterPlan) -> Self {
         Self {
@@ -178,15 +196,21 @@ impl Applier<'_> {
     pub(crate) fn apply_block(&mut self, mut block: BlockResult) -> Result<(), RunError> {
         self.open_files(&mut block)?;
         self.warnings.append(&mut block.notes);
-        let mut events = block.events.iter().peekable();
+        let events = std::mem::take(&mut block.events);
+        let mut events = events.iter().peekable();
+        let mut letters = LetterRun::default();
         for failure in std::mem::take(&mut block.failures) {
             // What is logged about a row comes before the row is rejected, and nothing after the row that ends the run.
             let place = (failure.row, failure.node);
             while let Some(event) = events.next_if(|event| (event.row, event.node) <= place) {
                 self.subscriber.event(event.level, &event.text);
             }
-            self.reject(failure, &block.letters)?;
+            while let Some(turn) = block.next_turn(failure.row) {
+                self.breakers.reach(turn.source, turn.ordinal);
+            }
+            self.reject(failure, &mut block.letters, &mut letters)?;
         }
+        self.write_letters(&letters, &block.letters)?;
         for event in events {
             self.subscriber.event(event.level, &event.text);
         }
@@ -205,8 +229,8 @@ impl Applier<'_> {
         }
         let sources = self.plan.nodes.iter().zip(&block.books.nodes).filter(|(node, _)| node.inputs.is_empty());
         Progress::add(&self.progress.rows_read, sources.map(|(_, book)| book.total_in()).sum());
-        for (source, ordinal) in &block.turns {
-            self.breakers.reach(*source, *ordinal);
+        for turn in &block.turns {
+            self.breakers.reach(turn.source, turn.ordinal);
         }
         self.books.add(&block.books);
         self.ok_rows += block.written.count(&mut self.ok_last);
@@ -216,25 +240,33 @@ impl Applier<'_> {
         }
     }
 
-    fn reject(&mut self, failure: PendingFailure, text: &[u8]) -> Result<(), RunError> {
+    /// Rejects a row. Its letter is complete then, and joins those before it that are still to be written.
+    fn reject(&mut self, failure: PendingFailure, text: &mut [u8], run: &mut LetterRun) -> Result<(), RunError> {
         if let Some(error) = failure.stop {
             return Err(error);
         }
-        match &failure.turns {
-            Some(turns) => (0..).zip(turns.iter()).for_each(|(source, ordinal)| self.breakers.reach(source, *ordinal)),
-            None => self.breakers.reach(failure.source, failure.ordinal),
-        }
+        self.breakers.reach(failure.source, failure.ordinal);
         self.breakers.count(failure.source);
         self.progress.rows_rejected.store(self.breakers.rejected(), Ordering::Relaxed);
         self.worst.add(&self.plan.nodes[failure.node].stage, failure.category, 1);
-        let file = self.letter_file_of.get(usize::from(failure.source)).copied().flatten();
-        if let Some(letters) = file.and_then(|file| self.letters.get_mut(file)) {
+        let at = self.letter_file_of.get(usize::from(failure.source)).copied().flatten();
+        if let Some((at, letters)) = at.and_then(|at| Some((at, self.letters.get_mut(at)?))) {
             self.last_instant = self.last_instant.max(self.clock.now());
-            let written =
-                letters.open(&mut self.attempt)?.trigger(&mut self.ids, self.last_instant, &text[failure.letter]);
-            written.map_err(|error| letters_failed(letters, &self.worst, self.breakers.rejected(), error))?;
+            let file = letters.open(&mut self.attempt)?;
+            file.stamp(&mut self.ids, self.last_instant, &mut text[failure.letter.clone()]);
+            if !run.join(at, &failure.letter) {
+                self.write_letters(run, text)?;
+                *run = LetterRun { file: at, letters: failure.letter };
+            }
         }
         self.breakers.check(failure.source, failure.typed)
+    }
+
+    fn write_letters(&mut self, run: &LetterRun, text: &[u8]) -> Result<(), RunError> {
+        let Some(letters) = self.letters.get_mut(run.file) else { return Ok(()) };
+        let Some(file) = &mut letters.file else { return Ok(()) };
+        let written = file.write(&text[run.letters.clone()]);
+        written.map_err(|error| letters_failed(letters, &self.worst, self.breakers.rejected(), error))
     }
 
     /// Completes the dead-letter files that were opened.

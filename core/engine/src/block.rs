@@ -1,5 +1,6 @@
 //! What a worker makes of one block, waiting for its turn.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use clinker_diagnostics::Diagnostic;
@@ -22,8 +23,6 @@ pub(crate) struct PendingFailure {
     pub source: u16,
     /// Ordinal of the row among all rows of its Source.
     pub ordinal: u64,
-    /// Rows of every Source whose turn has come by then, where several are read together.
-    pub turns: Option<Box<[u64]>>,
     /// A value that its declared type does not admit.
     pub typed: bool,
     /// Category.
@@ -32,6 +31,14 @@ pub(crate) struct PendingFailure {
     pub letter: std::ops::Range<usize>,
     /// Set when the run ends here.
     pub stop: Option<RunError>,
+}
+
+/// At this place the turn of a Source's rows has come up to an ordinal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub place: u32,
+    pub source: u16,
+    pub ordinal: u64,
 }
 
 /// A log event at its row.
@@ -104,8 +111,9 @@ pub(crate) struct BlockResult {
     pub logs: Vec<PendingLog>,
     pub outputs: Vec<SinkBytes>,
     pub books: Books,
-    /// Rows of each Source whose turn has come when all of this is applied; none for Sources that it does not concern.
-    pub turns: Vec<(u16, u64)>,
+    /// Whose turn comes where, in the order of their places: what has been read when a row fails is counted by them. Rows
+    /// that went nowhere have had their turn, too.
+    pub turns: VecDeque<Turn>,
     /// Which source rows have an output row.
     pub written: Written,
     /// Ends the run behind everything above.
@@ -119,9 +127,14 @@ pub(crate) struct BlockResult {
 impl BlockResult {
     /// Adds what a part of the block caused.
     pub(crate) fn absorb(&mut self, part: BlockResult) {
-        for mut failure in part.failures {
-            failure.letter = self.copy_letter(&part.letters[failure.letter.clone()]);
-            self.failures.push(failure);
+        if self.letters.is_empty() {
+            self.letters = part.letters;
+            self.failures.extend(part.failures);
+        } else {
+            for mut failure in part.failures {
+                failure.letter = self.copy_letter(&part.letters[failure.letter.clone()]);
+                self.failures.push(failure);
+            }
         }
         self.events.extend(part.events);
         self.notes.extend(part.notes);
@@ -138,6 +151,17 @@ impl BlockResult {
             failure.letter = part.copy_letter(&self.letters[failure.letter.clone()]);
             part.failures.push(failure);
         }
+    }
+
+    /// Moves the failures and turns up to a place into another result.
+    pub(crate) fn hand_over(&mut self, place: u32, part: &mut BlockResult) {
+        self.hand_failures(place, part);
+        part.turns.extend(std::iter::from_fn(|| self.next_turn(place)));
+    }
+
+    /// Takes the first turn, if it is not behind a place.
+    pub(crate) fn next_turn(&mut self, place: u32) -> Option<Turn> {
+        self.turns.front().is_some_and(|turn| turn.place <= place).then(|| self.turns.pop_front()).flatten()
     }
 
     fn copy_letter(&mut self, text: &[u8]) -> std::ops::Range<usize> {
@@ -162,7 +186,7 @@ impl BlockResult {
             logs: Vec::new(),
             outputs: Vec::new(),
             books: Books::new(nodes),
-            turns: Vec::new(),
+            turns: VecDeque::new(),
             written: Written::default(),
             fault: None,
             oversized: None,

@@ -11,7 +11,7 @@ use clinker_plan::{Input, MergeMode, MergePlan, NodeId, Operator};
 use clinker_record::{Batch, Column, LevelRun, Origin, OriginRun, Undeclared, Widened};
 
 use crate::RunError;
-use crate::block::{BlockResult, PendingFailure};
+use crate::block::{BlockResult, PendingFailure, Turn};
 use crate::operators::merge::merge;
 use crate::operators::route::route;
 use crate::operators::source::{Body, SourceReader, admit_block};
@@ -33,8 +33,6 @@ pub(crate) struct Puller<'a> {
     mixers: HashMap<NodeId, Mixer>,
     /// Input that is too large for a node at once.
     rest: HashMap<NodeId, VecDeque<Piece>>,
-    /// Rows of each Source whose turn has come.
-    turns: Vec<u64>,
 }
 
 /// The state of a Merge that takes turns.
@@ -57,14 +55,7 @@ struct Queue {
 
 impl<'a> Puller<'a> {
     pub(crate) fn new(runtime: &'a Runtime<'a>) -> Self {
-        Self {
-            runtime,
-            readers: HashMap::new(),
-            concats: HashMap::new(),
-            mixers: HashMap::new(),
-            rest: HashMap::new(),
-            turns: vec![0; runtime.context.sources.len()],
-        }
+        Self { runtime, readers: HashMap::new(), concats: HashMap::new(), mixers: HashMap::new(), rest: HashMap::new() }
     }
 
     /// The next piece of a node's output; `None` at its end.
@@ -209,7 +200,8 @@ impl<'a> Puller<'a> {
             while !queue.ended && queue.piece.as_ref().is_none_or(|piece| queue.row >= piece.batch.rows) {
                 if let Some(mut piece) = queue.piece.take() {
                     // Failures behind the last row wait for the next row of this input: they stand where that one does.
-                    mix.place_failures(&mut piece.result, u32::MAX, &mut self.turns);
+                    mix.place_failures(&mut piece.result, u32::MAX);
+                    mix.place_turns(&mut piece.result, u32::MAX, mix.next_place);
                     if let Some(fault) = piece.result.fault.take() {
                         return Err(fault);
                     }
@@ -226,7 +218,7 @@ impl<'a> Puller<'a> {
             }
             if let Some(piece) = &mut queue.piece {
                 let take = mixer.left.min(piece.batch.rows - queue.row).min(bound - mix.rows.len());
-                mix.place_rows(piece, queue.row..queue.row + take, &mut self.turns);
+                mix.place_rows(piece, queue.row..queue.row + take);
                 queue.row += take;
                 mixer.left -= take;
             }
@@ -253,9 +245,10 @@ fn halves(mut piece: Piece, runtime: &Runtime<'_>) -> Result<(Piece, Piece), Run
     };
     let last = piece.batch.origin.block_row(middle as usize - 1);
     let mut result = BlockResult::new(&runtime.plan.nodes, Vec::new());
-    piece.result.hand_failures(last, &mut result);
+    piece.result.hand_over(last, &mut result);
     let mut second = second;
-    piece.result.hand_failures(u32::MAX, &mut second.result);
+    piece.result.hand_over(u32::MAX, &mut second.result);
+    piece.result.turns = std::mem::take(&mut result.turns);
     piece.result.absorb(result);
     piece.batch = piece.batch.take(&first_rows);
     Ok((piece, second))
@@ -280,7 +273,7 @@ impl Mix {
     }
 
     fn is_empty(&self) -> bool {
-        self.next_place == 0
+        self.next_place == 0 && self.result.turns.is_empty()
     }
 
     fn place(&mut self) -> u32 {
@@ -303,35 +296,40 @@ impl Mix {
     }
 
     /// Failures up to and with a place of their piece.
-    fn place_failures(&mut self, from: &mut BlockResult, up_to: u32, turns: &mut [u64]) {
+    fn place_failures(&mut self, from: &mut BlockResult, up_to: u32) {
         let first = self.result.failures.len();
         from.hand_failures(up_to, &mut self.result);
         for at in first..self.result.failures.len() {
             let place = self.place();
             let failure: &mut PendingFailure = &mut self.result.failures[at];
-            failure.row = place;
-            let turn = &mut turns[usize::from(failure.source)];
-            *turn = failure.ordinal.max(*turn);
-            failure.turns = Some(turns.into());
+            let before = std::mem::replace(&mut failure.row, place);
+            let turn = Turn { place, source: failure.source, ordinal: failure.ordinal };
+            self.place_turns(from, before, place);
+            self.result.turns.push_back(turn);
         }
     }
 
-    fn place_rows(&mut self, piece: &mut Piece, rows: std::ops::Range<usize>, turns: &mut [u64]) {
+    /// Turns up to and with a place of their piece: all of them come at one place of the mix.
+    fn place_turns(&mut self, from: &mut BlockResult, up_to: u32, place: u32) {
+        let turns = std::iter::from_fn(|| from.next_turn(up_to));
+        self.result.turns.extend(turns.map(|turn| Turn { place, ..turn }));
+    }
+
+    fn place_rows(&mut self, piece: &mut Piece, rows: std::ops::Range<usize>) {
         let batch = self.batches.len();
         for row in rows {
-            let place = piece.batch.origin.block_row(row);
-            if let Some(before) = place.checked_sub(1) {
-                self.place_failures(&mut piece.result, before, turns);
+            let before = piece.batch.origin.block_row(row);
+            if let Some(before) = before.checked_sub(1) {
+                self.place_failures(&mut piece.result, before);
             }
             let (run, distance) = piece.batch.origin.locate(row);
-            let turn = &mut turns[usize::from(run.source)];
-            *turn = (run.ordinal + distance).max(*turn);
             let place = self.place();
+            self.place_turns(&mut piece.result, before, place);
+            self.result.turns.push_back(Turn { place, source: run.source, ordinal: run.ordinal + distance });
             self.places.push(place);
             self.rows.push((batch, row));
         }
         self.batches.push(piece.batch.clone());
-        self.result.turns = (0..).zip(turns.iter().copied()).collect();
     }
 
     /// The rows of the mix of a column that `of` gives for each batch.

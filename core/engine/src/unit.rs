@@ -93,7 +93,7 @@ impl UnitEffects<'_, '_> {
             let Some(last) = piece.rows.checked_sub(1) else { continue };
             match self.unit.flow(self.runtime, piece.clone(), &evaluation) {
                 Ok(mut part) => {
-                    result.hand_failures(piece.origin.block_row(last), &mut part);
+                    result.hand_over(piece.origin.block_row(last), &mut part);
                     part.sort();
                     self.settle_and_apply(part)?;
                 }

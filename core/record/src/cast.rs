@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 pub use columns::{text_column, untyped_column};
 pub use primitives::{parse_bool, parse_float, parse_int};
-pub use report::{append_original, original_text, render_e126};
+pub use report::{E126Lines, append_original, original_text};
 pub use scalar::{Cell, Rejection, admit_cell};
 
 use crate::datetime::DateFormat;

@@ -90,7 +90,7 @@ impl<'a> Cells<'a> {
     fn shown(&self, row: usize) -> String {
         match &self.values {
             Values::Float(values) => clinker_record::text::cell(&clinker_record::Value::Float(values[row])),
-            Values::Dynamic(array) => preview(array.value(row)),
+            Values::Dynamic(array) => preview(array.value(row)).into_owned(),
             _ => String::new(),
         }
     }

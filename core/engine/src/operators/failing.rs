@@ -1,7 +1,9 @@
 //! A row that fails below its Source: its record is the one the failing node received.
 
+use std::sync::Arc;
+
 use clinker_diagnostics::Quote;
-use clinker_dlq::Letter;
+use clinker_dlq::{Cause, Detail, Frame, Layout, Letter};
 use clinker_plan::{Node, NodeId, Strategy};
 use clinker_record::text::CellWriter;
 use clinker_record::{Batch, Category, Failure};
@@ -54,6 +56,7 @@ pub(crate) fn fail_evaluations(
         Some(_) if !stops => batch.columns.iter().map(CellWriter::new).collect(),
         _ => Vec::new(),
     };
+    let mut last = None;
     for (at, failure) in failures.iter().enumerate() {
         let row = failure.row as usize;
         let (run, distance) = batch.origin.locate(row);
@@ -62,16 +65,19 @@ pub(crate) fn fail_evaluations(
         let start = out.letters.len();
         let format = runtime.letters.as_ref().filter(|_| !stops).and_then(|letters| letters.format(run.source, node));
         if let Some((layout, map)) = format {
-            let letter = Letter {
+            let cause = Cause {
                 source_file: shown,
                 source_name: &source.name,
-                source_row: run.row + distance,
                 field: failure.field.as_deref().unwrap_or(""),
-                value: failure.value.as_deref().unwrap_or(""),
                 category: failure.category,
-                detail: &failure.detail,
                 stage,
                 route: &runtime.plan.nodes[node].route,
+            };
+            let letter = Letter {
+                frame: frame(&mut last, layout, (run.source, run.file), failure, &cause),
+                source_row: run.row + distance,
+                value: failure.value.as_deref().unwrap_or(""),
+                detail: Detail::Text(&failure.detail),
             };
             let cell = |at: usize, text: &mut Vec<u8>| writers[at].append(row, text);
             layout.render(&letter, map, cell, &mut out.letters);
@@ -84,13 +90,36 @@ pub(crate) fn fail_evaluations(
             node,
             source: run.source,
             ordinal: run.ordinal + distance,
-            turns: None,
             typed: false,
             category: failure.category,
             letter: start..out.letters.len(),
             stop,
         });
     }
+}
+
+/// A frame and what it was made for.
+struct Known {
+    /// The Source and file of the row.
+    file: (u16, u32),
+    category: Category,
+    field: Option<Arc<str>>,
+    frame: Frame,
+}
+
+/// The frame of a failure of one node. Often it is that of the last one.
+fn frame<'k>(
+    last: &'k mut Option<Known>,
+    layout: &Layout,
+    file: (u16, u32),
+    failure: &Failure,
+    cause: &Cause<'_>,
+) -> &'k Frame {
+    let Failure { category, field, .. } = failure;
+    let same = |known: &Known| (known.file, known.category, &known.field) == (file, *category, field);
+    let known = last.take().filter(same);
+    let make = || Known { file, category: *category, field: field.clone(), frame: layout.frame(cause) };
+    &last.insert(known.unwrap_or_else(make)).frame
 }
 
 /// The report of the failure that ends a run: node, expression, file and row, each once.

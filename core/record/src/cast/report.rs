@@ -1,6 +1,6 @@
 //! Rejected cells in messages and dead letters.
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
 
 use super::json_cells::json_cell;
 use super::split::parts;
@@ -11,17 +11,17 @@ use crate::{JsonKind, Type, Value};
 
 /// A cell as it was read: text unconverted, the values of a `split_values` column as a compact JSON array; `None` for
 /// absent and null. A cell that should be a JSON array and is none is its text.
-pub fn original_text(rule: &AdmitRule, cells: &Cells, row: usize) -> Option<String> {
+pub fn original_text<'a>(rule: &AdmitRule, cells: &'a Cells, row: usize) -> Option<Cow<'a, str>> {
     match cells {
         Cells::Absent(_) => None,
         Cells::Native(column) => {
             let value = column.value(row);
-            (!value.is_null()).then(|| text::cell(&value))
+            (!value.is_null()).then(|| text::cell(&value).into())
         }
         Cells::Json(cells) => match cells.cell(row) {
             (JsonKind::Absent | JsonKind::Null, _) => None,
             (JsonKind::String, text) => Some(text_cell(rule, text)),
-            (kind, text) => Some(json_cell(kind, text).to_compact()),
+            (kind, text) => Some(json_cell(kind, text).to_compact().into()),
         },
         Cells::Text(cells) => Some(text_cell(rule, cells.text(row)?)),
     }
@@ -36,59 +36,62 @@ pub fn append_original(rule: &AdmitRule, cells: &Cells, row: usize, out: &mut Ve
     }
 }
 
-fn text_cell(rule: &AdmitRule, text: &str) -> String {
+fn text_cell<'a>(rule: &AdmitRule, text: &'a str) -> Cow<'a, str> {
     let Some(rule) = &rule.split else {
-        return text.to_owned();
+        return text.into();
     };
     if rule.json && !text.is_empty() {
         return match json::parse(text, json::MAX_DEPTH) {
-            Ok(array @ Json::Array(_)) => array.to_compact(),
-            _ => text.to_owned(),
+            Ok(array @ Json::Array(_)) => array.to_compact().into(),
+            _ => text.into(),
         };
     }
     let parts = if text.is_empty() { Vec::new() } else { parts(rule, text) };
-    text::into_string(|out| json::append_texts(parts.iter().map(|part| Some(part.as_str())), out))
+    text::into_string(|out| json::append_texts(parts.iter().map(|part| Some(part.as_str())), out)).into()
 }
 
-/// The line of a declared-type failure. `column` is the 1-based position among the declared columns, `value` the cell
-/// as it was read, `None` for null and absent.
-#[expect(clippy::too_many_arguments, reason = "each is one place of the line")]
-pub fn render_e126(
-    source: &str,
-    file: &str,
-    row: u64,
-    column: usize,
-    field: &str,
-    ty: Type,
-    value: Option<&str>,
-    reason: &str,
-) -> String {
-    let mut line = String::with_capacity(LINE);
-    line.push_str("[E126] source=\"");
-    append_name(source, &mut line);
-    line.push_str("\" file=\"");
-    append_name(file, &mut line);
-    // Piece by piece: the machinery of format strings would be a tenth of a run that rejects everything.
-    let mut digits = itoa::Buffer::new();
-    line.push_str("\" row=");
-    line.push_str(digits.format(row));
-    line.push_str(" column=");
-    line.push_str(digits.format(column));
-    line.push_str(" field=\"");
-    append_name(field, &mut line);
-    // Writing to a string cannot fail.
-    let _ = write!(line, "\" declared_type={ty}");
-    line.push_str(" preview=\"");
-    line.push_str(&value.map_or_else(|| "null".to_owned(), preview));
-    line.push_str("\" original_bytes=");
-    line.push_str(digits.format(value.map_or(0, str::len)));
-    line.push_str(": ");
-    append_line(reason, &mut line);
-    line
+/// The lines of the declared-type failures of one column. What they share is made once: where every row is rejected,
+/// making it is most of the work.
+///
+/// `put` appends a piece of a line to whatever the line goes into, so that quotes can be doubled on the way.
+pub struct E126Lines<P> {
+    put: P,
+    before_row: Vec<u8>,
+    before_preview: Vec<u8>,
+    after_preview: Vec<u8>,
 }
 
-/// Room for an ordinary line.
-const LINE: usize = 256;
+impl<P: Fn(&str, &mut Vec<u8>)> E126Lines<P> {
+    /// Lines for a column: `column` is its 1-based position among the declared ones.
+    pub fn new(source: &str, file: &str, column: usize, field: &str, ty: Type, put: P) -> Self {
+        let (source, file, field) = (name(source), name(file), name(field));
+        let piece = |text: &str| {
+            let mut piece = Vec::with_capacity(text.len());
+            put(text, &mut piece);
+            piece
+        };
+        Self {
+            before_row: piece(&format!("[E126] source=\"{source}\" file=\"{file}\" row=")),
+            before_preview: piece(&format!(" column={column} field=\"{field}\" declared_type={ty} preview=\"")),
+            after_preview: piece("\" original_bytes="),
+            put,
+        }
+    }
+
+    /// Appends the line of a row. `value` is the cell as it was read, `None` for null and absent.
+    pub fn append(&self, row: u64, value: Option<&str>, reason: &str, out: &mut Vec<u8>) {
+        // Piece by piece: the machinery of format strings would be a tenth of a run that rejects everything.
+        let mut digits = itoa::Buffer::new();
+        out.extend_from_slice(&self.before_row);
+        out.extend_from_slice(digits.format(row).as_bytes());
+        out.extend_from_slice(&self.before_preview);
+        (self.put)(&value.map_or(Cow::Borrowed("null"), preview), out);
+        out.extend_from_slice(&self.after_preview);
+        out.extend_from_slice(digits.format(value.map_or(0, str::len)).as_bytes());
+        (self.put)(": ", out);
+        (self.put)(&line(reason), out);
+    }
+}
 
 /// Text of which every character stands for itself.
 fn is_plain(text: &str) -> bool {
@@ -97,24 +100,28 @@ fn is_plain(text: &str) -> bool {
 }
 
 /// A name between quotes: what would end it, or the line, is escaped.
-fn append_name(name: &str, line: &mut String) {
+fn name(name: &str) -> Cow<'_, str> {
     if is_plain(name) {
-        return line.push_str(name);
+        return name.into();
     }
+    let mut escaped = String::with_capacity(name.len() + 2);
     for char in name.chars() {
         match char {
-            '"' | '\\' => line.extend(['\\', char]),
-            char => append_char(char, line),
+            '"' | '\\' => escaped.extend(['\\', char]),
+            char => append_char(char, &mut escaped),
         }
     }
+    escaped.into()
 }
 
 /// Text up to the end of the line.
-fn append_line(text: &str, line: &mut String) {
+fn line(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
-        return line.push_str(text);
+        return text.into();
     }
-    text.chars().for_each(|char| append_char(char, line));
+    let mut line = String::with_capacity(text.len());
+    text.chars().for_each(|char| append_char(char, &mut line));
+    line.into()
 }
 
 fn append_char(char: char, line: &mut String) {

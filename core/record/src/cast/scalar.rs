@@ -349,7 +349,7 @@ fn float_to_int(number: f64) -> Option<i64> {
 
 fn shown(value: &Value) -> String {
     match value {
-        Value::Array(_) | Value::Map(_) => crate::text::preview(&json::to_compact(value)),
-        scalar => crate::text::preview(&crate::text::text_form(scalar)),
+        Value::Array(_) | Value::Map(_) => crate::text::preview(&json::to_compact(value)).into_owned(),
+        scalar => crate::text::preview(&crate::text::text_form(scalar)).into_owned(),
     }
 }

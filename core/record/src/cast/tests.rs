@@ -417,7 +417,10 @@ fn formats_1_10_split_values() {
     assert_eq!(structural, [true, false]);
     assert_eq!(failure[0].as_ref().unwrap_err().category, Category::StructuralValidation);
 
-    let original = |rule: &AdmitRule, text| original_text(rule, &Cells::Text(cells(&[Some(text)])), 0).unwrap();
+    let original = |rule: &AdmitRule, text| {
+        let cells = Cells::Text(cells(&[Some(text)]));
+        original_text(rule, &cells, 0).unwrap().into_owned()
+    };
     assert_eq!(original(&escaped, r"a\;b;"), r#"["a;b",""]"#);
     assert_eq!(original(&json, r#"[1.10, "x"]"#), r#"[1.10,"x"]"#);
     assert_eq!(original(&json, "[1"), "[1");
@@ -475,15 +478,29 @@ fn formats_2_3_text_columns_share_the_block() {
 
 #[test]
 fn dlq_8_3_e126_line() {
-    let line =
-        |value| render_e126("orders", "in/a.csv", 12, 3, "amount", Type::nullable(Kind::Int), value, "not an integer");
+    fn line(lines: &E126Lines<impl Fn(&str, &mut Vec<u8>)>, row: u64, value: Option<&str>, reason: &str) -> String {
+        let mut out = Vec::new();
+        lines.append(row, value, reason, &mut out);
+        String::from_utf8(out).expect("text")
+    }
+    let plain = |text: &str, out: &mut Vec<u8>| out.extend_from_slice(text.as_bytes());
+    let amounts = E126Lines::new("orders", "in/a.csv", 3, "amount", Type::nullable(Kind::Int), plain);
+    let line_of = |value| line(&amounts, 12, value, "not an integer");
     assert_eq!(
-        line(Some("1=\n2")),
+        line_of(Some("1=\n2")),
         r#"[E126] source="orders" file="in/a.csv" row=12 column=3 field="amount" declared_type=nullable(int) preview="1\u{003D}\n2" original_bytes=4: not an integer"#
     );
-    assert!(line(None).contains(r#"preview="null" original_bytes=0: "#));
-    let long = line(Some(&"é".repeat(300)));
+    assert!(line_of(None).contains(r#"preview="null" original_bytes=0: "#));
+    let long = line_of(Some(&"é".repeat(300)));
     assert!(long.contains("…\" original_bytes=600: "));
-    let odd = render_e126("a\"b", "x\ny", 1, 1, "f", Type::plain(Kind::Date), Some("q"), "two\nlines");
+    let odd = E126Lines::new("a\"b", "x\ny", 1, "f", Type::plain(Kind::Date), plain);
+    let odd = line(&odd, 1, Some("q"), "two\nlines");
     assert!(!odd.contains('\n') && odd.contains(r#"source="a\"b""#), "{odd}");
+
+    let doubled = |text: &str, out: &mut Vec<u8>| out.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+    for (value, reason) in [(Some("a \"b\""), "the text \"b\""), (None, "two\nlines"), (Some("é"), "é")] {
+        let lines = E126Lines::new("a\"b", "c\\d", 2, "f", Type::plain(Kind::Int), doubled);
+        let all = E126Lines::new("a\"b", "c\\d", 2, "f", Type::plain(Kind::Int), plain);
+        assert_eq!(line(&lines, 7, value, reason), line(&all, 7, value, reason).replace('"', "\"\""));
+    }
 }

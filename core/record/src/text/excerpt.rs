@@ -1,5 +1,6 @@
 //! Input text inside messages and dead letters.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// The most bytes a preview takes.
@@ -8,15 +9,15 @@ const ELLIPSIS: &str = "…";
 
 /// One line of at most [`PREVIEW_BYTES`] bytes in which everything that could be taken for structure, or that moves the
 /// cursor, is an escape. A shortened preview ends in `…`.
-pub fn preview(text: &str) -> String {
+pub fn preview(text: &str) -> Cow<'_, str> {
     // Most values are short and have nothing to escape.
     let plain = |byte: u8| {
         matches!(byte, b' '..=b'~') & !b"\\[]{}<>\"'=|".iter().fold(false, |any, special| any | (byte == *special))
     };
     if text.len() <= PREVIEW_BYTES && text.bytes().fold(true, |all, byte| all & plain(byte)) {
-        return text.to_owned();
+        return text.into();
     }
-    preview_bytes(text.as_bytes())
+    preview_bytes(text.as_bytes()).into()
 }
 
 /// [`preview`] of bytes that may not be text: each byte that is none is written as `\xHH`.

@@ -10,7 +10,7 @@ use clinker_record::{Batch, Undeclared, Widened};
 use super::places::Places;
 use super::reader::BlockWork;
 use super::rejects::{Rejections, reject_overruns, reject_structural, reject_typed, source_fault};
-use crate::block::BlockResult;
+use crate::block::{BlockResult, Turn};
 use crate::runtime::Runtime;
 
 /// Decodes and admits a block. Every body row of it is in the batch or among the failures of `out`.
@@ -47,7 +47,9 @@ pub(crate) fn admit_block(runtime: &Runtime<'_>, node: NodeId, work: &BlockWork,
 
     out.fault = fault.map(|fault| source_fault(&context.place(), fault));
     let rows_before = work.first_ordinal - 1;
-    out.turns.push((plan.index, rows_before + u64::from(work.block.rows)));
+    // Each failure brings the turn of its own row, and behind all of them stands what went nowhere.
+    let ordinal = rows_before + u64::from(work.block.rows);
+    out.turns.push_back(Turn { place: u32::MAX, source: plan.index, ordinal });
     let book = &mut out.books.nodes[node];
     book.rows_in[0] += u64::from(work.block.rows);
     book.rows_out[0] += batch.rows as u64;

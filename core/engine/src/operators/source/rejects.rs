@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use clinker_dlq::Letter;
+use clinker_dlq::{Cause, ColumnMap, Detail, Frame, Layout, Letter, double_quotes};
 use clinker_format::{Fault, Overrun, RejectedRow};
 use clinker_plan::{NodeId, SourceColumn, Strategy};
-use clinker_record::cast::{self, CellFailure, Cells};
+use clinker_record::cast::{self, CellFailure, Cells, E126Lines};
 use clinker_record::{Category, Origin, Undeclared, json};
 
 use super::places::{Place, Places};
@@ -53,6 +53,11 @@ pub(crate) fn data_error(place: &str, line: u64, offset: u64, reason: &str) -> S
 }
 
 impl Rejections<'_> {
+    /// `$source.row` of a record.
+    fn source_row(&self, at: Place) -> u64 {
+        self.work.block.first_row + u64::from(at.record)
+    }
+
     fn shown(&self) -> Arc<str> {
         let source = &self.runtime.context.sources[usize::from(self.runtime.source(self.node).index)];
         Arc::clone(&source.files[self.work.file as usize].shown)
@@ -67,6 +72,13 @@ impl Rejections<'_> {
         &self.runtime.plan.nodes[self.node].name
     }
 
+    /// What the letters of rows that fail for the same have in common.
+    fn frame(&self, layout: &Layout, field: &str, category: Category) -> Frame {
+        let node = &self.runtime.plan.nodes[self.node];
+        let (source_file, source_name) = (&*self.shown(), &**self.name());
+        layout.frame(&Cause { source_file, source_name, field, category, stage: &node.stage, route: "" })
+    }
+
     /// Adds a failure; its letter is rendered by `letter` when one is written.
     fn push(
         &self,
@@ -74,24 +86,24 @@ impl Rejections<'_> {
         at: Place,
         category: Category,
         stop: Option<RunError>,
-        letter: impl FnOnce(&mut Vec<u8>),
+        letter: impl FnOnce(&Layout, &ColumnMap, &mut Vec<u8>),
     ) {
         let start = out.letters.len();
-        if stop.is_none() && self.runtime.letters.is_some() {
-            letter(&mut out.letters);
+        let letters = self.runtime.letters.as_ref().filter(|_| stop.is_none());
+        let index = self.runtime.source(self.node).index;
+        if let Some((layout, map)) = letters.and_then(|letters| letters.format(index, self.node)) {
+            letter(layout, map, &mut out.letters);
         }
         out.books.nodes[self.node].reject(category, 1);
         let letter = start..out.letters.len();
-        let source = self.runtime.source(self.node).index;
         let typed = !matches!(category, Category::StructuralValidation | Category::ExpansionLimitExceeded);
         let ordinal = self.work.first_ordinal + u64::from(at.record);
         let node = self.node;
         out.failures.push(PendingFailure {
             row: at.place,
             node,
-            source,
+            source: index,
             ordinal,
-            turns: None,
             typed,
             category,
             letter,
@@ -108,19 +120,21 @@ pub(crate) fn reject_structural(context: &Rejections<'_>, rejected: &[RejectedRo
 }
 
 fn reject_form(context: &Rejections<'_>, rejected: &RejectedRow, at: Place, out: &mut BlockResult) {
-    let (shown, columns) = (context.shown(), context.runtime.source(context.node).columns.len());
+    let columns = context.runtime.source(context.node).columns.len();
     let detail = data_error(&context.place(), rejected.line, rejected.offset, &rejected.reason);
     let stop = (context.runtime.strategy == Strategy::FailFast)
         .then(|| RunError::coded(exit::INFRASTRUCTURE, rejected.code, detail.clone()).help(SET_CONTINUE));
-    context.push(out, at, Category::StructuralValidation, stop, |text| {
+    context.push(out, at, Category::StructuralValidation, stop, |layout, map, text| {
+        let frame = context.frame(layout, "", Category::StructuralValidation);
         let detail = format!("{} {detail}", rejected.code);
-        let letter = Letter { detail: &detail, ..letter(context, &shown, at, Category::StructuralValidation) };
+        let detail = Detail::Text(&detail);
+        let letter = Letter { frame: &frame, source_row: context.source_row(at), value: "", detail };
         let raw = |cell: usize, text: &mut Vec<u8>| {
             if cell == columns {
                 text.extend_from_slice(rejected.raw.as_bytes());
             }
         };
-        render(context, &letter, raw, text);
+        layout.render(&letter, map, raw, text);
     });
 }
 
@@ -132,7 +146,7 @@ pub(crate) fn reject_overruns(
     undeclared: &Undeclared,
     out: &mut BlockResult,
 ) {
-    let (shown, category) = (context.shown(), Category::ExpansionLimitExceeded);
+    let category = Category::ExpansionLimitExceeded;
     let source = context.runtime.source(context.node);
     let limit = source.max_rows.unwrap_or(u64::MAX);
     for (row, overrun) in overruns.iter().enumerate() {
@@ -141,10 +155,12 @@ pub(crate) fn reject_overruns(
         let stop = (context.runtime.strategy == Strategy::FailFast)
             .then(|| RunError::coded(exit::INFRASTRUCTURE, "E426", detail.clone()).help(RAISE_LIMIT));
         let at = context.places.of_rejected(overrun.row);
-        context.push(out, at, category, stop, |text| {
+        context.push(out, at, category, stop, |layout, map, text| {
+            let frame = context.frame(layout, "", category);
             let detail = format!("E426 {detail}");
-            let letter = Letter { detail: &detail, ..letter(context, &shown, at, category) };
-            render(context, &letter, original(&source.columns, declared, undeclared, row), text);
+            let detail = Detail::Text(&detail);
+            let letter = Letter { frame: &frame, source_row: context.source_row(at), value: "", detail };
+            layout.render(&letter, map, original(&source.columns, declared, undeclared, row), text);
         });
     }
 }
@@ -197,6 +213,7 @@ pub(crate) fn reject_typed(
     }
     let shown = context.shown();
     let columns = &context.runtime.source(context.node).columns;
+    let mut known: Vec<Option<Alike>> = columns.iter().map(|_| None).collect();
     for failure in failures {
         let row = failure.row as usize;
         let at = Place {
@@ -208,85 +225,71 @@ pub(crate) fn reject_typed(
             reject_form(context, &broken_cell(context, failure, &rule.name, at.record), at, out);
             continue;
         }
-        let value = cell_text(&columns[failure.column], &declared[failure.column], row);
-        let line = cast::render_e126(
-            context.name(),
-            &shown,
-            origin.row_in_file(row),
-            failure.column + 1,
-            &rule.name,
-            rule.ty,
-            value.as_deref(),
-            &failure.reason,
-        );
-        let stop = type_stop(context.runtime, &line);
-        context.push(out, at, failure.category, stop, |text| {
-            let letter = Letter {
-                field: &rule.name,
-                value: value.as_deref().unwrap_or(""),
-                detail: &line,
-                ..letter(context, &shown, at, failure.category)
-            };
-            render(context, &letter, original(columns, declared, undeclared, row), text);
+        let value = cast::original_text(rule, &declared[failure.column], row);
+        let (value, reason) = (value.as_deref(), &*failure.reason);
+        let lines = |put: Put| E126Lines::new(context.name(), &shown, failure.column + 1, &rule.name, rule.ty, put);
+        let stop = type_stop(context.runtime, || {
+            let mut line = Vec::new();
+            lines(append).append(context.source_row(at), value, reason, &mut line);
+            String::from_utf8_lossy(&line).into_owned()
+        });
+        context.push(out, at, failure.category, stop, |layout, map, text| {
+            let category = failure.category;
+            let make =
+                || Alike { category, frame: context.frame(layout, &rule.name, category), lines: lines(double_quotes) };
+            let known = &mut known[failure.column];
+            let alike = known.take().filter(|alike| alike.category == category).unwrap_or_else(make);
+            let Alike { frame, lines, .. } = known.insert(alike);
+            let source_row = context.source_row(at);
+            let line = |text: &mut Vec<u8>| lines.append(source_row, value, reason, text);
+            let letter = Letter { frame, source_row, value: value.unwrap_or(""), detail: Detail::Doubled(&line) };
+            layout.render(&letter, map, original(columns, declared, undeclared, row), text);
         });
     }
 }
 
-/// Whether a declared-type failure ends the run, and how.
-fn type_stop(runtime: &Runtime<'_>, line: &str) -> Option<RunError> {
-    let message = line.strip_prefix("[E126] ").unwrap_or(line);
-    match runtime.strategy {
-        Strategy::FailFast => Some(RunError::coded(exit::INFRASTRUCTURE, "E126", message).help(SET_CONTINUE)),
-        Strategy::Continue if !runtime.plan.failures.has_dlq_block => {
-            let message = format!(
-                "{message}; `strategy: continue` goes on past such rows only with an `error_handling.dlq` block"
-            );
-            Some(RunError::coded(exit::CONFIGURATION, "E126", message).help(
-                "add `dlq: { path: rejects.csv }` under `error_handling` (or `dlq: {}` to count rejected rows without \
-                 keeping them)",
-            ))
-        }
-        Strategy::Continue => None,
-    }
+type Put = fn(&str, &mut Vec<u8>);
+
+fn append(text: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(text.as_bytes());
 }
 
-/// A cell as it was read; several values as a JSON array of their texts.
-fn cell_text(column: &SourceColumn, cells: &Cells, row: usize) -> Option<String> {
-    cast::original_text(&column.rule, cells, row)
+/// What the failures of a column have in common.
+struct Alike {
+    category: Category,
+    frame: Frame,
+    lines: E126Lines<Put>,
+}
+
+/// Whether a declared-type failure ends the run, and how.
+fn type_stop(runtime: &Runtime<'_>, line: impl FnOnce() -> String) -> Option<RunError> {
+    if runtime.strategy == Strategy::Continue && runtime.plan.failures.has_dlq_block {
+        return None;
+    }
+    let line = line();
+    let message = line.strip_prefix("[E126] ").unwrap_or(&line);
+    if runtime.strategy == Strategy::FailFast {
+        return Some(RunError::coded(exit::INFRASTRUCTURE, "E126", message).help(SET_CONTINUE));
+    }
+    let message =
+        format!("{message}; `strategy: continue` goes on past such rows only with an `error_handling.dlq` block");
+    Some(RunError::coded(exit::CONFIGURATION, "E126", message).help(
+        "add `dlq: { path: rejects.csv }` under `error_handling` (or `dlq: {}` to count rejected rows without keeping \
+         them)",
+    ))
 }
 
 /// The undeclared fields of a row as one compact JSON object in input order; nothing when it has none.
 fn push_undeclared(undeclared: &Undeclared, row: usize, out: &mut Vec<u8>) {
-    for (at, field) in undeclared.of_row(row).into_iter().enumerate() {
-        let field = &undeclared.fields()[field as usize];
+    let fields = undeclared.of_row(row);
+    for (at, field) in fields.iter().enumerate() {
+        let field = &undeclared.fields()[*field as usize];
         out.push(if at == 0 { b'{' } else { b',' });
         json::push_string(&field.name, out);
         out.push(b':');
         json::append_compact(&field.column.value(row), out);
     }
-    if out.first() == Some(&b'{') {
+    if !fields.is_empty() {
         out.push(b'}');
-    }
-}
-
-fn letter<'a>(context: &'a Rejections<'_>, shown: &'a str, at: Place, category: Category) -> Letter<'a> {
-    Letter {
-        source_file: shown,
-        source_name: context.name(),
-        source_row: context.work.block.first_row + u64::from(at.record),
-        field: "",
-        value: "",
-        category,
-        detail: "",
-        stage: &context.runtime.plan.nodes[context.node].stage,
-        route: "",
-    }
-}
-
-fn render(context: &Rejections<'_>, letter: &Letter<'_>, cell: impl FnMut(usize, &mut Vec<u8>), out: &mut Vec<u8>) {
-    let source = context.runtime.source(context.node).index;
-    let letters = context.runtime.letters.as_ref();
-    if let Some((layout, map)) = letters.and_then(|letters| letters.format(source, context.node)) {
-        layout.render(letter, map, cell, out);
     }
 }

@@ -1,7 +1,9 @@
 //! Plans at random, of shapes that need no edge to be held.
 
 use super::expr::{Cell, Expr, Kind};
-use super::plan::{Breaker, Check, Column, Input, InputFile, Node, Op, Plan, Port, SinkSpec, SourceSpec, Statement};
+use super::plan::{
+    Breaker, Check, Column, Input, InputFile, Node, Op, Plan, Port, SinkSpec, SourceSpec, Split, Statement,
+};
 use super::rng::Rng;
 
 /// A place to go on from.
@@ -32,14 +34,12 @@ pub fn plan(seed: u64) -> Plan {
     let Generator { mut rng, mut nodes } = generator;
     rng.shuffle(&mut nodes);
     let fail_fast = rng.one_in(6);
-    let turns = nodes.iter().any(|node| matches!(node.op, Op::Merge { interleave: true }));
     let sources: Vec<String> =
         nodes.iter().filter(|node| matches!(node.op, Op::Source(_))).map(|node| node.name.clone()).collect();
     let max = [0.05, 0.25, 0.5, 1.0][rng.below(4)];
     let min_records = [1, 5, 20, 100][rng.below(4)];
     let breaker = match rng.below(9) {
-        // What has been read when inputs take turns is not modelled.
-        _ if turns || fail_fast => Breaker::None,
+        _ if fail_fast => Breaker::None,
         0 => Breaker::Pipeline { max, min_records },
         1 => Breaker::Source { name: rng.pick(&sources).clone(), max, min_records },
         2 => Breaker::Types { max },
@@ -290,10 +290,18 @@ impl Generator {
         };
         let nulls = self.rng.one_in(2);
         let per_file = !stream.turns && self.rng.one_in(5);
-        let split = self.rng.one_in(5).then(|| 1 + self.rng.below(7));
+        // Bytes are counted as they are written, and a column that comes late is not in the records before it then.
+        let settled = json || !(stream.widens && unmapped);
+        let split = self.rng.one_in(5).then(|| self.split(settled));
         let inputs = vec![stream.port.clone()];
         let sink = SinkSpec { json, unmapped, exclude, nulls, per_file, split };
         self.add("o", Op::Sink(sink), inputs, stream);
+    }
+
+    fn split(&mut self, by_bytes: bool) -> Split {
+        let bytes = (by_bytes && !self.rng.one_in(3)).then(|| 1 + self.rng.below(150));
+        let records = (bytes.is_none() || self.rng.one_in(3)).then(|| 1 + self.rng.below(7));
+        Split { records, bytes }
     }
 
     fn route(&mut self, stream: &Stream) -> Vec<Stream> {

@@ -14,7 +14,7 @@ use clinker_harness::{Command, Outcome as Found, Scratch};
 
 use self::model::{Dead, Outcome, Rejects};
 use self::outputs::outputs;
-use self::plan::{Op, Plan, SinkSpec};
+use self::plan::{Op, Plan, SinkSpec, Split};
 
 const PLANS: u64 = 2000;
 
@@ -52,7 +52,8 @@ fn random_plans_reach_every_kind_of_run() {
         let mut saw = |what: String| *seen.entry(what).or_default() += 1;
         saw(format!("exit {}", outcome.exit));
         if !plan.fail_fast && outcome.exit == 3 {
-            saw("a breaker trips".to_owned());
+            let turns = plan.nodes.iter().any(|node| matches!(node.op, Op::Merge { interleave: true }));
+            saw(format!("a breaker trips, turns {turns}"));
         }
         for node in &plan.nodes {
             saw(match &node.op {
@@ -60,6 +61,9 @@ fn random_plans_reach_every_kind_of_run() {
                 Op::Transform { checks, .. } => format!("transform, checks {}", checks.len()),
                 Op::Route { inclusive, .. } => format!("route, inclusive {inclusive}"),
                 Op::Merge { interleave } => format!("merge, interleave {interleave}, rejected {}", outcome.exit == 2),
+                Op::Sink(SinkSpec { json, split: Some(Split { bytes: Some(_), .. }), .. }) => {
+                    format!("sink, json {json}, split by bytes")
+                }
                 Op::Sink(SinkSpec { json, unmapped, per_file, .. }) => {
                     format!("sink, json {json}, unmapped {unmapped}, each file {per_file}")
                 }
@@ -69,7 +73,7 @@ fn random_plans_reach_every_kind_of_run() {
             saw(format!("{} at {}", dead.category, dead.stage.split(':').next().unwrap_or_default()));
         }
     }
-    assert!(seen.len() >= 23, "{seen:#?}");
+    assert!(seen.len() >= 26, "{seen:#?}");
     assert!(seen.values().all(|times| *times >= 5), "{seen:#?}");
 }
 

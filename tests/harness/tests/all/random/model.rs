@@ -43,6 +43,8 @@ pub struct Dead {
 enum Event {
     Row(Record),
     Dead(Dead),
+    /// It goes nowhere.
+    Gone(Origin),
 }
 
 /// A dead-letter file.
@@ -70,8 +72,8 @@ pub struct Model<'p> {
     routes: BTreeMap<String, Option<(String, String)>>,
     written: BTreeMap<String, Vec<Record>>,
     dead: Vec<Dead>,
-    /// Rows of Sources whose turn has ended.
-    read_before: u64,
+    /// Rows of each Source whose turn has come.
+    read: BTreeMap<String, u64>,
     type_failures: u64,
     stopped_by: Option<Dead>,
     tripped: bool,
@@ -89,7 +91,7 @@ pub fn run(plan: &Plan) -> Outcome {
         routes,
         written: BTreeMap::new(),
         dead: Vec::new(),
-        read_before: 0,
+        read: BTreeMap::new(),
         type_failures: 0,
         stopped_by: None,
         tripped: false,
@@ -166,8 +168,10 @@ impl Model<'_> {
         for head in self.heads(*bottom) {
             for event in self.events(head) {
                 match event {
+                    Event::Gone(origin) => self.reach(&origin.source, origin.ordinal),
                     Event::Dead(dead) => self.reject(vec![dead]),
                     Event::Row(record) => {
+                        self.reach(&record.origin.source, record.origin.ordinal);
                         let mut failed = Vec::new();
                         self.flow(head, None, &record, &mut failed);
                         failed.sort_by_key(|(place, _)| *place);
@@ -175,10 +179,13 @@ impl Model<'_> {
                     }
                 }
             }
-            if let Op::Source(source) = &plan.nodes[head].op {
-                self.read_before += source.files.iter().map(|file| file.rows.len() as u64).sum::<u64>();
-            }
         }
+    }
+
+    /// The turn of a Source has come up to one of its rows.
+    fn reach(&mut self, source: &str, ordinal: u64) {
+        let read = self.read.entry(source.to_owned()).or_default();
+        *read = ordinal.max(*read);
     }
 
     /// What is taken one after the other: Sources, and Merges whose inputs take turns.
@@ -196,7 +203,7 @@ impl Model<'_> {
         match &node.op {
             Op::Source(source) => self.read(node, source),
             Op::Merge { interleave } => self.merged(node, *interleave),
-            _ => self.port_events(&node.inputs[0]).into_iter().flat_map(|event| self.pass(at, event)).collect(),
+            _ => self.port_events(&node.inputs[0]).into_iter().map(|event| self.pass(at, event)).collect(),
         }
     }
 
@@ -210,29 +217,30 @@ impl Model<'_> {
             match event {
                 Event::Row(record) => match self.branches(at, &record) {
                     Ok(branches) if branches.contains(branch) => passed.push(Event::Row(record)),
-                    Ok(_) => {}
+                    Ok(_) => passed.push(Event::Gone(record.origin)),
                     Err(dead) => passed.push(Event::Dead(*dead)),
                 },
-                dead => passed.push(dead),
+                other => passed.push(other),
             }
         }
         passed
     }
 
-    fn pass(&self, at: usize, event: Event) -> Option<Event> {
+    fn pass(&self, at: usize, event: Event) -> Event {
         match event {
             Event::Row(record) => match self.transform(at, &record) {
-                Ok(record) => record.map(Event::Row),
-                Err(dead) => Some(Event::Dead(*dead)),
+                Ok(Some(record)) => Event::Row(record),
+                Ok(None) => Event::Gone(record.origin),
+                Err(dead) => Event::Dead(*dead),
             },
-            dead => Some(dead),
+            other => other,
         }
     }
 
     fn merged(&self, node: &Node, interleave: bool) -> Vec<Event> {
         let shaped = |event: Event| match event {
             Event::Row(record) => Event::Row(reordered(record, &node.columns)),
-            dead => dead,
+            other => other,
         };
         let mut inputs: Vec<std::vec::IntoIter<Event>> =
             node.inputs.iter().map(|port| self.port_events(port).into_iter()).collect();
@@ -434,9 +442,11 @@ impl Model<'_> {
                 self.stopped_by = Some(dead);
                 return;
             }
-            let read = self.read_before + dead.ordinal;
+            self.reach(&dead.source, dead.ordinal);
+            let read = self.read.values().sum::<u64>();
+            let of_source = self.read[&dead.source];
             self.type_failures += u64::from(dead.stage == "source" && dead.category == "type_coercion_failure");
-            let (source, ordinal) = (dead.source.clone(), dead.ordinal);
+            let source = dead.source.clone();
             self.dead.push(dead);
             let rate = |part: usize, whole: u64| part as f64 / whole as f64;
             self.tripped = match &self.plan.breaker {
@@ -444,7 +454,7 @@ impl Model<'_> {
                 Breaker::Pipeline { max, min_records } => read >= *min_records && rate(self.dead.len(), read) >= *max,
                 Breaker::Source { name, max, min_records } => {
                     let own = self.dead.iter().filter(|dead| dead.source == *name).count();
-                    source == *name && ordinal >= *min_records && rate(own, ordinal) >= *max
+                    source == *name && of_source >= *min_records && rate(own, of_source) >= *max
                 }
                 Breaker::Types { max } => rate(self.type_failures as usize, read) > *max,
             };

@@ -2,7 +2,7 @@
 
 use super::expr::{Cell, json_string};
 use super::model::{Outcome, Record};
-use super::plan::{Node, Op, Plan, SinkSpec, flat};
+use super::plan::{Node, Op, Plan, SinkSpec, Split, flat};
 
 /// Every output file with its content.
 pub fn outputs(plan: &Plan, expected: &Outcome) -> Vec<(String, String)> {
@@ -11,9 +11,19 @@ pub fn outputs(plan: &Plan, expected: &Outcome) -> Vec<(String, String)> {
         let Op::Sink(sink) = &node.op else { continue };
         let records = expected.written.get(&node.name).map_or(&[][..], Vec::as_slice);
         let columns = columns(node, sink, records);
+        let text = |records: &[&Record]| match sink.json {
+            true => lines(node, sink, records),
+            false => table(node, sink, &columns, records),
+        };
+        let extension = if sink.json { "json" } else { "csv" };
         for (stem, records) in parts(plan, at, sink, records) {
-            let text = if sink.json { lines(node, sink, &records) } else { table(node, sink, &columns, &records) };
-            files.push((format!("{stem}.{}", if sink.json { "json" } else { "csv" }), text));
+            let Some(split) = &sink.split else {
+                files.push((format!("{stem}.{extension}"), text(&records)));
+                continue;
+            };
+            for (number, records) in (1..).zip(divide(split, &records, &text)) {
+                files.push((format!("{stem}_{number:04}.{extension}"), text(&records)));
+            }
         }
     }
     files
@@ -35,15 +45,22 @@ fn parts<'r>(plan: &Plan, at: usize, sink: &SinkSpec, records: &'r [Record]) -> 
     } else {
         parts.push((name.clone(), records.iter().collect()));
     }
-    let Some(most) = sink.split else { return parts };
-    let numbered = |(stem, records): (String, Vec<&'r Record>)| {
-        let mut chunks: Vec<Vec<&Record>> = records.chunks(most).map(<[&Record]>::to_vec).collect();
-        if chunks.is_empty() {
-            chunks.push(Vec::new());
+    parts
+}
+
+/// The records of each file of a divided output. `text` is the content of a file with some records.
+fn divide<'r>(split: &Split, records: &[&'r Record], text: &impl Fn(&[&'r Record]) -> String) -> Vec<Vec<&'r Record>> {
+    let mut files = vec![Vec::new()];
+    for record in records {
+        let file = files.last().expect("there is always one");
+        let full = split.records.is_some_and(|most| file.len() >= most)
+            || split.bytes.is_some_and(|most| text(file).len() >= most);
+        if full && !file.is_empty() {
+            files.push(Vec::new());
         }
-        (1..).zip(chunks).map(|(number, chunk)| (format!("{stem}_{number:04}"), chunk)).collect::<Vec<_>>()
-    };
-    parts.into_iter().flat_map(numbered).collect()
+        files.last_mut().expect("there is always one").push(*record);
+    }
+    files
 }
 
 /// Whether a column of the record is written.

@@ -63,8 +63,15 @@ pub struct SinkSpec {
     pub nulls: bool,
     /// One output for each file of the Sources above.
     pub per_file: bool,
-    /// Records of a file, where the output is divided.
-    pub split: Option<usize>,
+    /// Where the output is divided.
+    pub split: Option<Split>,
+}
+
+/// A file takes no more records when it has so many, or so many bytes.
+#[derive(Clone, Debug)]
+pub struct Split {
+    pub records: Option<usize>,
+    pub bytes: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -253,8 +260,10 @@ fn sink_config(name: &str, sink: &SinkSpec) -> String {
     if !exclude.is_empty() {
         let _ = writeln!(lines, "      exclude: [{}]", exclude.join(", "));
     }
-    if let Some(records) = split {
-        let _ = writeln!(lines, "      split: {{ max_records: {records} }}");
+    if let Some(Split { records, bytes }) = split {
+        let limits = [("max_records", records), ("max_bytes", bytes)];
+        let limits = limits.iter().filter_map(|(name, most)| most.map(|most| format!("{name}: {most}")));
+        let _ = writeln!(lines, "      split: {{ {} }}", limits.collect::<Vec<_>>().join(", "));
     }
     lines
 }
