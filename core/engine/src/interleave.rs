@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use clinker_plan::{Input, MergeMode, MergePlan, NodeId, Operator};
-use clinker_record::{Batch, Column, LevelRun, Origin, OriginRun, Undeclared, Widened};
+use clinker_record::{Batch, Column, Origin, Undeclared};
 
 use crate::RunError;
 use crate::block::{BlockResult, PendingFailure, Turn};
@@ -332,64 +332,10 @@ impl Mix {
         self.batches.push(piece.batch.clone());
     }
 
-    /// The rows of the mix of a column that `of` gives for each batch.
-    fn gather(&self, of: impl Fn(&Batch) -> Column) -> Column {
-        let columns: Vec<Column> = self.batches.iter().map(of).collect();
-        Column::gather(&columns.iter().collect::<Vec<_>>(), &self.rows)
-    }
-
     fn into_piece(mut self, runtime: &Runtime<'_>, id: NodeId) -> Piece {
         let schema = Arc::clone(&runtime.plan.nodes[id].schema);
-        let columns = (0..schema.columns.len()).map(|at| self.gather(|batch| batch.columns[at].clone())).collect();
-        let (widened, origin) = (self.undeclared(), self.origin());
-        let batch = Batch { schema, columns, rows: self.rows.len(), origin, widened };
+        let batch = Batch::gather(schema, &self.batches, &self.rows, &self.places);
         self.result.sort();
         Piece { batch, result: self.result }
-    }
-
-    /// The undeclared fields of all inputs, by name.
-    fn undeclared(&self) -> Undeclared {
-        let mut names: Vec<Arc<str>> = Vec::new();
-        // For each batch the common position of each of its fields.
-        let mut positions: Vec<Vec<u32>> = Vec::new();
-        for batch in &self.batches {
-            let place = |field: &Widened| {
-                let known = names.iter().position(|name| *name == field.name).unwrap_or_else(|| {
-                    names.push(Arc::clone(&field.name));
-                    names.len() - 1
-                });
-                known as u32
-            };
-            positions.push(batch.widened.fields().iter().map(place).collect());
-        }
-        let field = |name: &Arc<str>| {
-            let of = |batch: &Batch| match batch.widened.field(name) {
-                Some(field) => field.column.clone(),
-                None => Column::Null(batch.rows),
-            };
-            Widened { name: Arc::clone(name), column: self.gather(of) }
-        };
-        let shape = |(batch, row): &(usize, usize)| {
-            let own = self.batches[*batch].widened.of_row(*row);
-            (1, own.into_iter().map(|field| positions[*batch][field as usize]).collect())
-        };
-        Undeclared::by_runs(names.iter().map(field).collect(), self.rows.iter().map(shape))
-    }
-
-    fn origin(&self) -> Origin {
-        let run = |(place, (batch, row)): (&u32, &(usize, usize))| {
-            let (run, distance) = self.batches[*batch].origin.locate(*row);
-            OriginRun { start: *place, row: run.row + distance, ordinal: run.ordinal + distance, ..*run }
-        };
-        let runs: Arc<[OriginRun]> = self.places.iter().zip(&self.rows).map(run).collect();
-        let origin = Origin::block(runs).take(&self.places);
-        if self.batches.iter().all(|batch| batch.origin.levels().is_none()) {
-            return origin;
-        }
-        let level = |(place, (batch, row)): (&u32, &(usize, usize))| LevelRun {
-            start: *place,
-            level: self.batches[*batch].origin.level(*row).cloned(),
-        };
-        origin.inside(self.places.iter().zip(&self.rows).map(level).collect())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Column, Origin, Type, Undeclared};
+use crate::{Column, LevelRun, Origin, OriginRun, Type, Undeclared, Widened};
 
 /// Names and types of columns, in order. Shared, never copied for a batch.
 #[derive(Debug, PartialEq)]
@@ -48,4 +48,85 @@ impl Batch {
             widened: self.widened.take(rows),
         }
     }
+
+    /// Rows of several batches of one schema: each pair is a batch and a row of it. `places` are their positions in the
+    /// order of effects, one a row, ascending.
+    ///
+    /// # Panics
+    /// When a row is out of range.
+    #[must_use]
+    pub fn gather(schema: SchemaRef, batches: &[Batch], rows: &[(usize, usize)], places: &[u32]) -> Batch {
+        let column = |at: usize| gathered(batches, rows, |batch| batch.columns[at].clone());
+        let columns = (0..schema.columns.len()).map(column).collect();
+        let (origin, widened) = (gathered_origin(batches, rows, places), gathered_fields(batches, rows));
+        Batch { schema, columns, rows: rows.len(), origin, widened }
+    }
+
+    /// The same rows with text of their own, apart from the block they were read from.
+    #[must_use]
+    pub fn compact(self) -> Batch {
+        let columns = self.columns.into_iter().map(Column::compact).collect();
+        Batch { columns, widened: self.widened.compact(), ..self }
+    }
+
+    /// Bytes that the rows hold, shared buffers included.
+    pub fn memory_size(&self) -> usize {
+        let columns = self.columns.iter().map(Column::memory_size).sum::<usize>();
+        columns + self.widened.fields().iter().map(|field| field.column.memory_size()).sum::<usize>()
+    }
+}
+
+/// The rows of a column that `of` gives for each batch.
+fn gathered(batches: &[Batch], rows: &[(usize, usize)], of: impl Fn(&Batch) -> Column) -> Column {
+    let columns: Vec<Column> = batches.iter().map(of).collect();
+    Column::gather(&columns.iter().collect::<Vec<_>>(), rows)
+}
+
+/// The undeclared fields of all batches, by name.
+fn gathered_fields(batches: &[Batch], rows: &[(usize, usize)]) -> Undeclared {
+    let mut names: Vec<Arc<str>> = Vec::new();
+    // For each batch the common position of each of its fields.
+    let mut positions: Vec<Vec<u32>> = Vec::new();
+    for batch in batches {
+        let place = |field: &Widened| {
+            let known = names.iter().position(|name| *name == field.name).unwrap_or_else(|| {
+                names.push(Arc::clone(&field.name));
+                names.len() - 1
+            });
+            known as u32
+        };
+        positions.push(batch.widened.fields().iter().map(place).collect());
+    }
+    if names.is_empty() {
+        return Undeclared::default();
+    }
+    let field = |name: &Arc<str>| {
+        let of = |batch: &Batch| match batch.widened.field(name) {
+            Some(field) => field.column.clone(),
+            None => Column::Null(batch.rows),
+        };
+        Widened { name: Arc::clone(name), column: gathered(batches, rows, of) }
+    };
+    let shape = |(batch, row): &(usize, usize)| {
+        let own = batches[*batch].widened.of_row(*row);
+        (1, own.into_iter().map(|field| positions[*batch][field as usize]).collect())
+    };
+    Undeclared::by_runs(names.iter().map(field).collect(), rows.iter().map(shape))
+}
+
+fn gathered_origin(batches: &[Batch], rows: &[(usize, usize)], places: &[u32]) -> Origin {
+    let run = |(place, (batch, row)): (&u32, &(usize, usize))| {
+        let (run, distance) = batches[*batch].origin.locate(*row);
+        OriginRun { start: *place, row: run.row + distance, ordinal: run.ordinal + distance, ..*run }
+    };
+    let runs: Arc<[OriginRun]> = places.iter().zip(rows).map(run).collect();
+    let origin = Origin::block(runs).take(places);
+    if batches.iter().all(|batch| batch.origin.levels().is_none()) {
+        return origin;
+    }
+    let level = |(place, (batch, row)): (&u32, &(usize, usize))| LevelRun {
+        start: *place,
+        level: batches[*batch].origin.level(*row).cloned(),
+    };
+    origin.inside(places.iter().zip(rows).map(level).collect())
 }

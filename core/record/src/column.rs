@@ -234,6 +234,16 @@ impl Column {
         }
     }
 
+    /// The same values with text of their own.
+    #[must_use]
+    pub fn compact(self) -> Column {
+        match self {
+            Column::Text(array) => Column::Text(array.gc()),
+            Column::Dynamic(kind, array) => Column::Dynamic(kind, array.gc()),
+            other => other,
+        }
+    }
+
     /// Bytes its buffers hold, shared ones included.
     pub fn memory_size(&self) -> usize {
         self.array().map_or(0, Array::get_buffer_memory_size)

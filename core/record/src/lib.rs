@@ -15,6 +15,7 @@ pub mod json;
 pub mod key;
 pub mod level;
 pub mod origin;
+pub mod stored;
 pub mod text;
 pub mod types;
 pub mod undeclared;

@@ -103,6 +103,13 @@ impl Undeclared {
         seen
     }
 
+    /// The same fields with text of their own.
+    #[must_use]
+    pub(crate) fn compact(self) -> Self {
+        let compact = |side: &Widened| Widened { name: Arc::clone(&side.name), column: side.column.clone().compact() };
+        Self { fields: self.fields.iter().map(compact).collect(), shapes: self.shapes }
+    }
+
     /// The given records, in the given order.
     #[must_use]
     pub fn take(&self, rows: &[u32]) -> Self {
