@@ -5,8 +5,8 @@
 
 pub mod spill;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// The budget of one run. Shared; counting is atomic.
 #[derive(Debug)]
@@ -14,12 +14,22 @@ pub struct Budget {
     limit: u64,
     used: AtomicU64,
     peak: AtomicU64,
+    /// What each holder that can spill has reserved; none for numbers that were given back.
+    spillable: Mutex<Vec<Option<u64>>>,
+    /// Tells the resident size of the process; a backstop for what nobody has reserved.
+    resident: fn() -> Option<u64>,
 }
 
 impl Budget {
     /// A budget of `limit` bytes.
     pub fn new(limit: u64) -> Arc<Self> {
-        Arc::new(Self { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0) })
+        Self::watching(limit, || None)
+    }
+
+    /// A budget that also looks at the resident size of the process.
+    pub fn watching(limit: u64, resident: fn() -> Option<u64>) -> Arc<Self> {
+        let (used, peak) = (AtomicU64::new(0), AtomicU64::new(0));
+        Arc::new(Self { limit, used, peak, spillable: Mutex::new(Vec::new()), resident })
     }
 
     /// The hard limit in bytes.
@@ -45,7 +55,40 @@ impl Budget {
     /// A reservation of `bytes` for a named holder.
     pub fn reserve(self: &Arc<Self>, holder: &'static str, bytes: u64) -> Reservation {
         self.add(bytes);
-        Reservation { budget: Arc::clone(self), holder, bytes }
+        Reservation { budget: Arc::clone(self), holder, bytes, number: None }
+    }
+
+    /// An empty reservation for a named holder that can give its memory back when it is asked to.
+    pub fn reserve_spillable(self: &Arc<Self>, holder: &'static str) -> Reservation {
+        let mut spillable = self.holders();
+        let number = spillable.iter().position(Option::is_none).unwrap_or_else(|| {
+            spillable.push(None);
+            spillable.len() - 1
+        });
+        spillable[number] = Some(0);
+        drop(spillable);
+        Reservation { budget: Arc::clone(self), holder, bytes: 0, number: Some(number) }
+    }
+
+    fn holders(&self) -> std::sync::MutexGuard<'_, Vec<Option<u64>>> {
+        self.spillable.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Whether the holder of that number is the one to spill now: above the soft threshold the largest one is, and above
+    /// the limit whoever asks. Where the resident size alone is too large, a holder is asked only while it holds enough
+    /// that spilling helps.
+    fn asks(&self, number: usize) -> bool {
+        let holders = self.holders();
+        let own = holders[number].unwrap_or(0);
+        if own == 0 {
+            return false;
+        }
+        let largest = holders.iter().flatten().max().is_none_or(|largest| own >= *largest);
+        let used = self.used();
+        if used > self.limit || (used > self.soft() && largest) {
+            return true;
+        }
+        largest && own > self.limit / 8 && (self.resident)().is_some_and(|resident| resident > self.limit)
     }
 
     fn add(&self, bytes: u64) {
@@ -60,9 +103,17 @@ pub struct Reservation {
     budget: Arc<Budget>,
     holder: &'static str,
     bytes: u64,
+    /// Among the holders that can spill.
+    number: Option<usize>,
 }
 
 impl Reservation {
+    /// Whether the holder should give its memory back now. Asked at the end of each batch; never by a holder that was
+    /// not reserved as one that can spill.
+    pub fn is_asked_to_spill(&self) -> bool {
+        self.number.is_some_and(|number| self.budget.asks(number))
+    }
+
     /// Who holds it.
     pub fn holder(&self) -> &'static str {
         self.holder
@@ -81,12 +132,20 @@ impl Reservation {
             self.budget.used.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
         }
         self.bytes = bytes;
+        self.note(Some(bytes));
+    }
+
+    fn note(&self, bytes: Option<u64>) {
+        if let Some(number) = self.number {
+            self.budget.holders()[number] = bytes;
+        }
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
         self.budget.used.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.note(None);
     }
 }
 
@@ -111,6 +170,32 @@ mod tests {
         drop(first);
         drop(second);
         assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn eng_8_4_the_largest_holder_is_asked_and_above_the_limit_everybody() {
+        let budget = Budget::new(1000);
+        let (mut small, mut large) = (budget.reserve_spillable("small"), budget.reserve_spillable("large"));
+        let fixed = budget.reserve("block", 300);
+        small.resize(100);
+        large.resize(350);
+        assert!(!small.is_asked_to_spill() && !large.is_asked_to_spill(), "750 is below the soft threshold");
+        large.resize(450);
+        assert!(!small.is_asked_to_spill() && large.is_asked_to_spill());
+        large.resize(700);
+        assert!(small.is_asked_to_spill() && large.is_asked_to_spill());
+        drop(large);
+        assert!(!small.is_asked_to_spill() && !fixed.is_asked_to_spill());
+    }
+
+    #[test]
+    fn eng_89_the_resident_size_is_a_backstop() {
+        let budget = Budget::watching(1000, || Some(1200));
+        let mut holder = budget.reserve_spillable("sort");
+        holder.resize(100);
+        assert!(!holder.is_asked_to_spill(), "there is nothing to gain");
+        holder.resize(200);
+        assert!(holder.is_asked_to_spill());
     }
 
     #[test]

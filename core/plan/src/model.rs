@@ -8,6 +8,7 @@ use clinker_events::Level;
 use clinker_format::input::{Compression, FileSelection};
 use clinker_format::{ReadFactory, WriteFactory};
 use clinker_record::cast::AdmitRule;
+use clinker_record::key::KeyField;
 use clinker_record::{SchemaRef, Value};
 
 use crate::PathTemplate;
@@ -391,6 +392,30 @@ pub struct SinkPlan {
     pub split: Option<SplitPlan>,
     /// Whether each final file gets a sidecar.
     pub write_meta: bool,
+    /// The order of its records; empty when they are written as they arrive.
+    pub sort: Vec<SortKey>,
+}
+
+/// A field that records are ordered by.
+#[derive(Clone, Debug)]
+pub struct SortKey {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where its values are.
+    pub from: SortKeyFrom,
+    /// Direction and place of nulls.
+    pub key: KeyField,
+    /// Records without a value are not written.
+    pub drops_null: bool,
+}
+
+/// Where the values of a sort key are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SortKeyFrom {
+    /// In that incoming column.
+    Column(usize),
+    /// In the undeclared field of that name, where a record has it.
+    Widened(Arc<str>),
 }
 
 /// What happens to a group that is larger than the threshold of a split.

@@ -5,5 +5,6 @@ pub(crate) mod failing;
 pub(crate) mod merge;
 pub(crate) mod route;
 pub(crate) mod sink;
+pub(crate) mod sort;
 pub(crate) mod source;
 pub(crate) mod transform;

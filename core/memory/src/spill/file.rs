@@ -70,6 +70,11 @@ impl SpillWriter {
         written.map_err(|error| SpillError::of(&file.path, "write", error))
     }
 
+    /// The error for rows that cannot be stored here.
+    pub fn corrupt(&self, reason: &str) -> SpillError {
+        corrupt(self.file.as_ref().map_or(Path::new(""), |file| &file.path), reason)
+    }
+
     /// Completes the file.
     ///
     /// # Errors
@@ -202,7 +207,8 @@ impl SpillReader {
         })
     }
 
-    fn corrupt(&self, reason: &str) -> SpillError {
+    /// The error for frames that hold something else than was stored.
+    pub fn corrupt(&self, reason: &str) -> SpillError {
         corrupt(&self.path, reason)
     }
 }

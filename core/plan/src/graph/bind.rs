@@ -15,6 +15,7 @@ use crate::model::{
     WidenedColumns,
 };
 use crate::nodes::cxl::Visible;
+use crate::nodes::order;
 use crate::nodes::{self, Draft, MergeDraft, RouteDraft, SinkDraft, SourceDraft, TransformDraft};
 use crate::{Node, PathTemplate};
 
@@ -213,8 +214,12 @@ fn bind_sink(
         Some(split) => split.bind(name, &input.columns, faults).map(Some),
         None => Some(None),
     };
-    let complete = sink.parts.zip(projection).zip(path).zip(split);
-    let operator = complete.map(|(((parts, projection), path), split)| {
+    let sort = match &sink.parts {
+        Some(parts) => order::bind(name, &parts.order, &input.columns, input.widened, faults),
+        None => None,
+    };
+    let complete = sink.parts.zip(projection).zip(path).zip(split).zip(sort);
+    let operator = complete.map(|((((parts, projection), path), split), sort)| {
         Operator::Sink(SinkPlan {
             index,
             label: parts.label,
@@ -227,6 +232,7 @@ fn bind_sink(
             refuses_rows: refusing,
             split,
             write_meta: parts.write_meta,
+            sort,
         })
     });
     Bound { shape: Some(input), operator, refusing }

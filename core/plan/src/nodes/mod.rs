@@ -7,6 +7,7 @@ pub(crate) mod log;
 pub(crate) mod merge;
 pub(crate) mod names;
 pub(crate) mod options;
+pub(crate) mod order;
 pub(crate) mod route;
 pub(crate) mod sections;
 pub(crate) mod segments;

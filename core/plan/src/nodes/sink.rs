@@ -14,6 +14,7 @@ use crate::faults::{Fault, Faults};
 use crate::model::IfExists;
 use crate::nodes::columns::{self, ColumnDraft};
 use crate::nodes::options::{self, Direction};
+use crate::nodes::order::{self, OrderField};
 use crate::nodes::segments::{self, SplitOutput};
 use crate::nodes::{source, split};
 use crate::paths;
@@ -69,6 +70,7 @@ pub(crate) struct SinkParts {
     pub if_exists: IfExists,
     pub split: Option<SplitOutput>,
     pub write_meta: bool,
+    pub order: Vec<OrderField>,
 }
 
 /// `column`, or `{ output: column }`.
@@ -95,7 +97,7 @@ pub(super) const CONFIG: &[Key] = &[
     // Who a failure condemns matters under a correlation key only, and there is none.
     optional("correlation_fanout_policy", Shape::Word(&["any", "all", "primary"]), "whom a failure condemns"),
     later("include_correlation_keys", &["false"]),
-    later("sort_order", &[]),
+    optional("sort_order", order::ITEMS, "the order of the records"),
     later("reconstruct_envelope", &["false"]),
 ];
 
@@ -121,6 +123,7 @@ pub(crate) fn read<'a>(
     let named = format.map(|format| format.descriptor().name).zip(writes);
     let split = segments::read(name, &fields, named, faults);
     let write_meta = fields.bool("write_meta").unwrap_or(false);
+    let order = order::read(name, &fields, faults);
     let parts = (|| {
         Some(SinkParts {
             label: Arc::clone(fields.text("name")?),
@@ -130,6 +133,7 @@ pub(crate) fn read<'a>(
             if_exists,
             split: split?,
             write_meta,
+            order: order?,
         })
     })();
     let (mapping, readable) = match fields.node("mapping") {
