@@ -1,0 +1,67 @@
+//! One segment: its tag and its elements on the wire.
+
+use crate::delimiters::Delimiters;
+use crate::dialect::{BinaryRule, Dialect};
+use crate::text::find_bare;
+
+/// Where the parts of a segment are: everything but its bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape<'a> {
+    pub dialect: &'a Dialect,
+    pub delimiters: &'a Delimiters,
+    /// The character that makes the next byte literal.
+    pub literal_mark: Option<u8>,
+}
+
+impl Shape<'_> {
+    /// Length of the tag of a segment that is given without its terminator.
+    pub(crate) fn tag_len(&self, segment: &[u8]) -> usize {
+        match self.dialect.framing.tag_width {
+            Some(width) => width.min(segment.len()),
+            None => memchr::memchr(self.delimiters.tag, segment).unwrap_or(segment.len()),
+        }
+    }
+
+    /// Bytes between tag and first element.
+    pub(crate) fn gap(&self) -> usize {
+        usize::from(self.dialect.framing.tag_width.is_none())
+    }
+
+    /// Calls `each` with the bounds of each element of a segment without terminator. `binary` is the rule of its tag.
+    pub(crate) fn elements(&self, segment: &[u8], binary: Option<&BinaryRule>, mut each: impl FnMut(usize, usize)) {
+        let tag = self.tag_len(segment);
+        if tag == segment.len() {
+            return;
+        }
+        let mut at = tag + self.gap();
+        let mut number = 1;
+        let mut length = None;
+        loop {
+            let rest = &segment[at.min(segment.len())..];
+            let counted =
+                binary.filter(|rule| rule.data_element == number).and(length).filter(|len| *len <= rest.len());
+            let end = match counted {
+                // The data end where the length says; what follows is a separator, or nothing.
+                Some(len) => at + len,
+                None => at + find_bare(rest, self.delimiters.element, self.literal_mark).unwrap_or(rest.len()),
+            };
+            if binary.is_some_and(|rule| rule.length_element == number) {
+                length = parse_length(&segment[at..end]);
+            }
+            each(at, end);
+            if end >= segment.len() {
+                return;
+            }
+            at = end + 1;
+            number += 1;
+        }
+    }
+}
+
+/// A number of bytes: decimal digits.
+pub(crate) fn parse_length(text: &[u8]) -> Option<usize> {
+    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(text).ok()?.parse().ok()
+}

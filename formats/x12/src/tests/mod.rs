@@ -1,0 +1,2 @@
+mod reading;
+mod support;
