@@ -15,6 +15,7 @@ pub use host::{Environment, Host, Stream};
 // The library brings the same formats as the binary.
 use clinker_csv as _;
 use clinker_json as _;
+use clinker_x12 as _;
 
 /// Runs a command and gives its exit code.
 pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>, host: Host) -> u8 {

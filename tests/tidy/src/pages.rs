@@ -6,6 +6,7 @@ use clinker_csv as _;
 use clinker_format::{Format, FormatLoader, LoadFault, Registry};
 use clinker_json as _;
 use clinker_plan::{CompileRequest, compile};
+use clinker_x12 as _;
 
 use crate::source::{files, read};
 
