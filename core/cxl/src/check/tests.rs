@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clinker_record::{Kind, Type, Value};
 
-use crate::{CxlDiagnostic, Scope, ScopeColumn, Want, compile_expression, compile_program};
+use crate::{CxlDiagnostic, DocumentNames, DocumentSection, DocumentVocabulary, Scope, ScopeColumn, Want, compile_expression, compile_program};
 
 fn columns() -> Vec<ScopeColumn> {
     let kinds = [
@@ -228,7 +228,6 @@ fn cxl_15_system_members() {
     assert_eq!(report("$record.a").0, "E203");
     assert_eq!(report("$meta.synthetic").0, "E203");
     assert!(e200("$pipeline.total_count").contains("is not available in this version"));
-    assert!(e200("$doc.head.run").contains("`$doc` is not available in this version"));
     assert!(check("emit x = $vars.limit + 1").is_empty());
 }
 
@@ -338,4 +337,51 @@ fn cxl_9_3_emits_keep_the_first_position_and_the_last_type() {
     assert_eq!(shown, ["a: float", "b: string"]);
     assert_eq!(program.columns_read().collect::<Vec<_>>(), [3, 4]);
     assert_eq!(program.describe(), "emit a: Int = 1\nemit b: String = sku\nemit a: Float = 1.5\nfilter: Bool = late\n");
+}
+
+/// What an expression reports below Sources with these documents.
+fn documents(text: &str, sources: &[DocumentNames]) -> Vec<(String, String)> {
+    let documents: Vec<Arc<DocumentNames>> = sources.iter().cloned().map(Arc::new).collect();
+    let columns = columns();
+    let scope = Scope { columns: &columns, documents: &documents, ..Scope::default() };
+    let (_, reports) = compile_program(&format!("emit x = {text}"), &scope);
+    reports.into_iter().map(|report| (report.code.unwrap_or("-").to_owned(), report.message)).collect()
+}
+
+fn names(source: &str, vocabulary: DocumentVocabulary, section: &str, fields: Option<&[&str]>) -> DocumentNames {
+    let fields = fields.map(|fields| fields.iter().map(|field| Arc::from(*field)).collect());
+    DocumentNames { source: source.into(), vocabulary, sections: vec![DocumentSection { name: section.into(), fields }] }
+}
+
+#[test]
+fn cxl_15_6_doc_paths_have_type_any_and_literal_indexes() {
+    assert_eq!(type_of("$doc.head.run"), "any");
+    assert_eq!(type_of("$doc.head.run[0]['a'].b[-1]"), "any");
+    // What is known at run time only is not refused before.
+    assert!(check("emit x = $doc.head.run + 1\nfilter $doc.head.live").is_empty());
+    assert_eq!(report("$doc.head.run[qty]").0, "E340");
+    assert_eq!(report("$doc.head.run[0][true]").0, "E340");
+    assert_eq!(report("$doc.head.run.a['x' + 'y']").0, "E340");
+    assert!(check("let list = $doc.head.run\nemit x = list[qty]").is_empty());
+    // An index of what a call made is none of the path.
+    assert!(check("emit x = $doc.head.run.split(',')[qty]").is_empty());
+}
+
+#[test]
+fn cxl_15_6_every_source_must_be_able_to_have_the_path() {
+    let closed = names("a", DocumentVocabulary::Closed, "head", Some(&["run"]));
+    let positional = DocumentVocabulary::Positional { prefix: "e".into(), max: 3 };
+    let segments = names("b", positional, "head", None);
+    let open = names("c", DocumentVocabulary::Unchecked, "x", None);
+    let codes = |text: &str, sources: &[DocumentNames]| {
+        documents(text, sources).into_iter().map(|(code, _)| code).collect::<Vec<_>>()
+    };
+    let all = [closed.clone(), segments.clone(), open.clone()];
+    assert_eq!(codes("$doc.head.run", &all), ["E348"]);
+    assert_eq!(codes("$doc.head.e03", &all), ["E341"]);
+    assert_eq!(codes("$doc.tail.run", &all), ["E341", "E348"]);
+    assert!(codes("$doc.head.run", &[closed, open]).is_empty());
+    assert_eq!(codes("$doc.head.e04", &[segments]), ["E348"]);
+    // Nothing is known of what feeds the rows.
+    assert!(codes("$doc.any.thing", &[]).is_empty());
 }

@@ -2,9 +2,11 @@
 
 mod branches;
 mod document;
+mod documents;
 mod errors;
 mod explain;
 mod failures;
+mod formats;
 mod graph;
 mod log;
 mod mutations;
@@ -12,6 +14,7 @@ mod node;
 mod schema;
 mod sink;
 mod toy;
+mod toy_levels;
 
 use std::path::Path;
 

@@ -264,7 +264,6 @@ fn nodes_2_1_source_keys_that_are_not_built() {
         "correlation_key: id",
         "sort_order: [id]",
         "watermark: { column: id }",
-        "envelope: {}",
         "dlq_granularity: document",
         "resource: r",
     ] {
