@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use clinker_record::{Kind, Type, Value};
 
-use crate::{CxlDiagnostic, DocumentNames, DocumentSection, DocumentVocabulary, Scope, ScopeColumn, Want, compile_expression, compile_program};
+use crate::{
+    CxlDiagnostic, DocumentNames, DocumentSection, DocumentVocabulary, Scope, ScopeColumn, Want, compile_expression,
+    compile_program,
+};
 
 fn columns() -> Vec<ScopeColumn> {
     let kinds = [
@@ -350,7 +353,11 @@ fn documents(text: &str, sources: &[DocumentNames]) -> Vec<(String, String)> {
 
 fn names(source: &str, vocabulary: DocumentVocabulary, section: &str, fields: Option<&[&str]>) -> DocumentNames {
     let fields = fields.map(|fields| fields.iter().map(|field| Arc::from(*field)).collect());
-    DocumentNames { source: source.into(), vocabulary, sections: vec![DocumentSection { name: section.into(), fields }] }
+    DocumentNames {
+        source: source.into(),
+        vocabulary,
+        sections: vec![DocumentSection { name: section.into(), fields }],
+    }
 }
 
 #[test]

@@ -26,6 +26,8 @@ mod budget_tests;
 #[cfg(test)]
 mod container_tests;
 #[cfg(test)]
+mod document_tests;
+#[cfg(test)]
 mod log_tests;
 #[cfg(test)]
 pub(crate) mod oracle;

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use clinker_events::Level;
-use clinker_record::{Batch, Column, Decimal, Kind, Schema, Type, Value};
+use clinker_record::{Batch, Column, Decimal, Kind, LevelRun, Schema, Type, Value};
 
+use super::document_tests::level;
 use super::oracle::{Row, RowOutcome, batch, run, show};
 use super::{Budget, run_program};
 use crate::check::check_program;
@@ -207,7 +208,7 @@ fn leaf(random: &mut Random, kind: Kind) -> String {
         Kind::DateTime => &["now", "$source.ingestion_timestamp"],
         Kind::Array => &["[]", "[1, null, \"a\"]"],
         Kind::Map => &["{}", "{a: {b: 1}}"],
-        _ => &["null", "raw"],
+        _ => &["null", "raw", "$doc.head.run", "$doc.set.ref"],
     };
     if random.below(3) == 0 { (*random.pick(literals)).to_owned() } else { (*random.pick(&names)).to_owned() }
 }
@@ -297,7 +298,24 @@ fn random_batch(random: &mut Random, rows: usize) -> Batch {
         })
         .collect();
     let columns_of = KINDS.iter().map(|(name, kind)| (Arc::from(*name), Type::plain(*kind))).collect();
-    batch(Arc::new(Schema { columns: columns_of }), columns, rows)
+    let mut batch = batch(Arc::new(Schema { columns: columns_of }), columns, rows);
+    batch.origin = batch.origin.inside(random_levels(random, rows));
+    batch
+}
+
+/// Levels that begin at random rows.
+fn random_levels(random: &mut Random, rows: usize) -> Arc<[LevelRun]> {
+    let file = level(None, &[("head", "run", value(random, Kind::Int))]);
+    let mut runs: Vec<LevelRun> = Vec::new();
+    for start in 0..rows as u32 {
+        if random.below(4) > 0 {
+            continue;
+        }
+        let kind = *random.pick(&[Kind::String, Kind::Date, Kind::Int]);
+        let set = level(Some(&file), &[("set", "ref", value(random, kind))]);
+        runs.push(LevelRun { start, level: random.pick(&[None, Some(Arc::clone(&file)), Some(set)]).clone() });
+    }
+    runs.into()
 }
 
 /// What the kernels make of each row.
