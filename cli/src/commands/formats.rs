@@ -1,35 +1,125 @@
-//! `clinker formats`: what each linked format says of itself.
+//! `clinker formats`: what each format says of itself: the linked ones, those of the workspace, those of a pipeline.
+
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use clinker_diagnostics::{Diagnostic, suggestion};
-use clinker_format::{Descriptor, OptionKind, OptionSpec, Registry};
+use clinker_format::{
+    Descriptor, Extract, Format, FormatOrigin, OptionKind, OptionSpec, Options, ReadFactory, ReadRequest, Registry,
+    Vocabulary,
+};
+use clinker_plan::CompileRequest;
 use serde_json::{Value, json};
 
 use crate::flags::{FormatsAction, FormatsFlags, ListForm, LogLevel};
+use crate::loader::Loader;
 use crate::ui::Console;
 use crate::{Host, exit};
 
-/// Prints the list, or one format.
-pub fn formats(flags: &FormatsFlags, host: &Host) -> u8 {
-    let known: Vec<&Descriptor> = Registry::built_in().iter().map(|(format, _)| format.descriptor()).collect();
-    let text = match (&flags.action, flags.format) {
-        (None | Some(FormatsAction::List), ListForm::Text) => list(&known),
-        (None | Some(FormatsAction::List), ListForm::Json) => document(known.iter().map(|format| brief(format))),
-        (Some(FormatsAction::Show { name }), form) => match known.iter().find(|format| format.name == name) {
-            Some(format) if form == ListForm::Text => show(format),
-            Some(format) => document([complete(format)]),
-            None => return unknown(name, &known, host),
-        },
-    };
-    host.deliver(&text)
+/// A format and where it comes from.
+#[derive(Clone, Copy)]
+struct Known<'r> {
+    format: &'static dyn Format,
+    origin: &'r FormatOrigin,
 }
 
-fn unknown(name: &str, known: &[&Descriptor], host: &Host) -> u8 {
-    let names = || known.iter().map(|format| format.name);
+impl Known<'_> {
+    fn descriptor(self) -> &'static Descriptor {
+        self.format.descriptor()
+    }
+
+    /// Its reader under the default options, where these are enough.
+    fn reader(self) -> Option<Arc<dyn ReadFactory>> {
+        self.descriptor().read.as_ref()?;
+        let options = Options::default();
+        let bound = self.format.bind_reader(&ReadRequest {
+            options: &options,
+            fields: &[],
+            undeclared: true,
+            refuse_undeclared: false,
+            expand: &[],
+            max_rows: None,
+        });
+        bound.ok()
+    }
+}
+
+/// Prints the list, or one format.
+pub fn formats(flags: &FormatsFlags, host: &Host) -> u8 {
+    let (registry, failed) = match load(flags, host) {
+        Ok(loaded) => loaded,
+        Err(code) => return code,
+    };
+    let mut known: Vec<Known<'_>> = registry.iter().map(|(format, origin)| Known { format, origin }).collect();
+    known.sort_by_key(|known| known.descriptor().name);
+    let text = match (&flags.action, flags.format) {
+        (None | Some(FormatsAction::List), ListForm::Text) => list(&known),
+        (None | Some(FormatsAction::List), ListForm::Json) => document(known.iter().map(|known| brief(*known))),
+        (Some(FormatsAction::Show { name }), form) => {
+            match known.iter().find(|known| known.descriptor().name == name) {
+                Some(known) if form == ListForm::Text => show(*known),
+                Some(known) => document([complete(*known)]),
+                None => return unknown(name, &known, host),
+            }
+        }
+    };
+    match host.deliver(&text) {
+        exit::SUCCESS if failed => exit::CONFIGURATION,
+        code => code,
+    }
+}
+
+/// The formats there are, and whether some could not be loaded, which was told.
+fn load(flags: &FormatsFlags, host: &Host) -> Result<(Registry, bool), u8> {
+    let console = Console::new(host.stderr.clone(), LogLevel::Warn);
+    let path = flags.config.as_ref().map(|config| host.current_dir.join(config));
+    let bytes = match &path {
+        Some(path) => std::fs::read(path).map_err(|error| {
+            let shown = path.display();
+            let report = Diagnostic::uncoded(format!("cannot read the pipeline document {shown}: {error}"));
+            console.report(&report.help("give the path of a pipeline document"));
+            exit::CONFIGURATION
+        })?,
+        None => Vec::new(),
+    };
+    let base_dir = match (&flags.base_dir, &path) {
+        (Some(base), _) => Some(host.current_dir.join(base)),
+        (None, Some(_)) => None,
+        (None, None) => Some(host.current_dir.clone()),
+    };
+    let env = Arc::clone(&host.env);
+    let request = CompileRequest {
+        shown: flags.config.as_ref().map_or_else(String::new, |config| config.display().to_string()),
+        path: path.unwrap_or_else(PathBuf::new),
+        bytes,
+        base_dir,
+        allow_absolute_paths: (host.env)("CLINKER_ALLOW_ABSOLUTE_PATHS").is_some(),
+        env: Box::new(move |name| env(name)),
+        memory_limit: None,
+        registry: Registry::built_in(),
+        loader: Box::new(Loader),
+        now: host.clock.now(),
+    };
+    let (registry, found) = clinker_plan::formats(&request, flags.config.is_some());
+    console.reports(&found);
+    Ok((registry, found.iter().any(Diagnostic::is_error)))
+}
+
+fn unknown(name: &str, known: &[Known<'_>], host: &Host) -> u8 {
+    let names = || known.iter().map(|known| known.descriptor().name);
     let near = suggestion(name, names()).map(|near| format!("{near}; ")).unwrap_or_default();
     let all = names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let report = Diagnostic::error("E400", format!("there is no format `{name}`"));
     Console::new(host.stderr.clone(), LogLevel::Warn).report(&report.help(format!("{near}the formats are {all}")));
     exit::CONFIGURATION
+}
+
+/// The origin as listings show it.
+fn origin(origin: &FormatOrigin) -> String {
+    match origin {
+        FormatOrigin::BuiltIn => "built-in".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 /// One direction: its verb, its options, and what it can do.
@@ -57,17 +147,24 @@ fn verbs(format: &Descriptor) -> Vec<&'static str> {
     directions(format).iter().map(|direction| direction.verb).collect()
 }
 
-fn list(known: &[&Descriptor]) -> String {
-    let width = known.iter().map(|format| format.name.len()).max().unwrap_or(0);
-    let line = |format: &&Descriptor| {
-        format!("{:width$}  built-in  {:10}  {}\n", format.name, verbs(format).join("+"), format.summary)
+fn list(known: &[Known<'_>]) -> String {
+    let names = known.iter().map(|known| known.descriptor().name.len()).max().unwrap_or(0);
+    let origins = known.iter().map(|known| origin(known.origin).len()).max().unwrap_or(0);
+    let line = |known: &Known<'_>| {
+        let Descriptor { name, summary, .. } = known.descriptor();
+        let (origin, verbs) = (origin(known.origin), verbs(known.descriptor()).join("+"));
+        format!("{name:names$}  {origin:origins$}  {verbs:10}  {summary}\n")
     };
     known.iter().map(line).collect()
 }
 
-fn show(format: &Descriptor) -> String {
-    let mut text = format!("{}: {}\norigin: built-in\n", format.name, format.summary);
+fn show(known: Known<'_>) -> String {
+    let format = known.descriptor();
+    let mut text = format!("{}: {}\norigin: {}\n", format.name, format.summary, origin(known.origin));
     text.push_str(&format!("directions: {}\n", verbs(format).join("+")));
+    if let Some(reader) = known.reader() {
+        text.push_str(&shown_documents(format, &*reader));
+    }
     for direction in directions(format) {
         text.push_str(&format!("\n{}\n", direction.verb));
         for (word, wanted) in [("yes", true), ("no", false)] {
@@ -93,17 +190,28 @@ fn document(formats: impl IntoIterator<Item = Value>) -> String {
     format!("{document:#}\n")
 }
 
-fn brief(format: &Descriptor) -> Value {
+fn brief(known: Known<'_>) -> Value {
+    let origin = match known.origin {
+        FormatOrigin::BuiltIn => json!({ "kind": "built-in" }),
+        FormatOrigin::Dialect(path) => json!({ "kind": "dialect", "path": path }),
+        FormatOrigin::Plugin(path) => json!({ "kind": "plugin", "path": path }),
+    };
     json!({
-        "name": format.name,
-        "origin": { "kind": "built-in" },
-        "directions": verbs(format),
-        "description": format.summary,
+        "name": known.descriptor().name,
+        "origin": origin,
+        "directions": verbs(known.descriptor()),
+        "description": known.descriptor().summary,
     })
 }
 
-fn complete(format: &Descriptor) -> Value {
-    let mut value = brief(format);
+fn complete(known: Known<'_>) -> Value {
+    let mut value = brief(known);
+    let format = known.descriptor();
+    if let Some(reader) = known.reader() {
+        value["generated_columns"] =
+            reader.generated_columns().map_or(Value::Null, |names| names.iter().map(|name| json!(&**name)).collect());
+        value["documents"] = documents(format, &*reader);
+    }
     for direction in directions(format) {
         let capabilities: serde_json::Map<String, Value> =
             direction.capabilities.iter().map(|(name, can)| ((*name).to_owned(), json!(can))).collect();
@@ -132,4 +240,58 @@ fn option(option: &OptionSpec) -> Value {
     value["required"] = json!(option.required);
     value["description"] = json!(option.doc);
     value
+}
+
+/// What `$doc` names beside the declared sections, in words.
+fn vocabulary(reader: &dyn ReadFactory) -> String {
+    match reader.vocabulary() {
+        Vocabulary::Closed => "declared names only".to_owned(),
+        Vocabulary::Open => "any name".to_owned(),
+        Vocabulary::Positional { prefix, max } => format!("declared names, and {prefix}01 to {prefix}{max:02}"),
+    }
+}
+
+/// Columns and sections that the format makes itself.
+fn shown_documents(format: &Descriptor, reader: &dyn ReadFactory) -> String {
+    let mut text = String::new();
+    if let Some(names) = reader.generated_columns() {
+        let shown = match &*names {
+            [first, .., last] if names.len() > 8 => format!("{first} to {last}, {} columns", names.len()),
+            names => names.join(", "),
+        };
+        text.push_str(&format!("generated columns: {shown}\n"));
+    }
+    text.push_str(&format!("$doc: {}\n", vocabulary(reader)));
+    match format.read.as_ref().and_then(|reads| reads.extract) {
+        Some(Extract::Segment(tags)) => text.push_str(&format!("extract: segment: {}\n", tags.join(", "))),
+        Some(other) => text.push_str(&format!("extract: {}\n", other.key())),
+        None => {}
+    }
+    for level in reader.levels() {
+        let section = match &*level.section {
+            _ if level.file => "sections by `extract`".to_owned(),
+            "" => "no section".to_owned(),
+            section => format!("section {section}"),
+        };
+        text.push_str(&format!("level {}: {section}\n", level.name));
+    }
+    text
+}
+
+fn documents(format: &Descriptor, reader: &dyn ReadFactory) -> Value {
+    let vocabulary = match reader.vocabulary() {
+        Vocabulary::Closed => json!({ "kind": "closed" }),
+        Vocabulary::Open => json!({ "kind": "open" }),
+        Vocabulary::Positional { prefix, max } => json!({ "kind": "positional", "prefix": &*prefix, "max": max }),
+    };
+    let extract = format.read.as_ref().and_then(|reads| reads.extract).map(|extract| match extract {
+        Extract::Segment(tags) => json!({ "rule": extract.key(), "values": tags }),
+        _ => json!({ "rule": extract.key() }),
+    });
+    let level = |level: &clinker_format::LevelSpec| {
+        let section = Some(&*level.section).filter(|section| !level.file && !section.is_empty());
+        json!({ "name": &*level.name, "section": section, "file": level.file })
+    };
+    let levels: Vec<Value> = reader.levels().iter().map(level).collect();
+    json!({ "vocabulary": vocabulary, "extract": extract, "levels": levels })
 }

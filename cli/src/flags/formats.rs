@@ -1,5 +1,7 @@
 //! Flags of `clinker formats`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand, ValueEnum};
 
 /// Flags of `clinker formats`.
@@ -12,6 +14,12 @@ pub struct FormatsFlags {
     /// For people, or for programs.
     #[arg(long, value_name = "FORM", default_value = "text", global = true)]
     pub format: ListForm,
+    /// Also the formats that this pipeline names.
+    #[arg(long, value_name = "CONFIG", global = true)]
+    pub config: Option<PathBuf>,
+    /// The workspace, whose `clinker.toml` may name formats; by default the folder of the pipeline, else this one.
+    #[arg(long, value_name = "DIR", global = true)]
+    pub base_dir: Option<PathBuf>,
 }
 
 /// What `clinker formats` shows.
