@@ -63,7 +63,9 @@ fn formats(keys: &mut Map<String, Value>, direction: Direction) {
         .collect();
     let config = &mut keys["properties"]["config"];
     let names: Vec<&str> = usable.iter().map(|(name, _)| *name).collect();
-    let mut word = or_substituted(json!({ "enum": names }));
+    // Dialects and plugins have names of their own.
+    let mut word =
+        or_substituted(json!({ "anyOf": [{ "enum": names }, { "type": "string", "pattern": "^[a-z][a-z0-9_]*$" }] }));
     word["description"] = config["properties"]["type"]["description"].take();
     config["properties"]["type"] = word;
     let cases = usable.iter().map(|(name, specs)| {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::sections::{node_expressions, node_fields, partitionings, policy};
 use super::{ExplainSettings, estimate, id, kind, outputs};
 use crate::document::SOFT;
+use crate::documents::{FieldPlan, LevelPlan};
 use crate::model::{CompiledPlan, MergeMode, Node, Operator, WidenedColumns};
 
 /// The JSON form of `--explain`, indented, ending in a line break.
@@ -86,7 +87,13 @@ fn describe(plan: &CompiledPlan, node: &Node) -> Value {
 /// The members that only nodes of this kind have.
 fn members(plan: &CompiledPlan, node: &Node) -> Value {
     match &node.operator {
-        Operator::Source(source) => json!({ "format": source.format }),
+        Operator::Source(source) => {
+            let mut own = json!({ "format": source.format });
+            if !source.documents.levels.is_empty() {
+                own["levels"] = source.documents.levels.iter().map(level).collect();
+            }
+            own
+        }
         Operator::Transform(transform) => json!({
             "emits": transform.program.emits().iter().map(|(name, _)| &**name).collect::<Vec<_>>(),
             "validations": transform.validations.len(),
@@ -110,6 +117,20 @@ fn members(plan: &CompiledPlan, node: &Node) -> Value {
             "undeclared_fields": sink.projection.widened != WidenedColumns::None,
         }),
     }
+}
+
+/// A level of the documents of a Source.
+fn level(level: &LevelPlan) -> Value {
+    let sections = level.sections.iter().map(|section| {
+        let fields = section.fields.as_ref().map(|fields| {
+            let field = |field: &FieldPlan| {
+                json!({ "name": &*field.rule.name, "type": field.rule.ty.kind.word(), "read": field.read })
+            };
+            fields.iter().map(field).collect::<Vec<_>>()
+        });
+        json!({ "name": &*section.name, "extract": section.extract.as_deref(), "fields": fields })
+    });
+    json!({ "name": &*level.name, "sections": sections.collect::<Vec<_>>() })
 }
 
 fn properties(plan: &CompiledPlan, estimates: &[Option<u64>]) -> Value {

@@ -6,6 +6,7 @@ use clinker_format::input::FileSelection;
 
 use super::{ExplainSettings, display, kind, size};
 use crate::document::SOFT;
+use crate::documents::SectionPlan;
 use crate::model::{CompiledPlan, Input, MergeMode, Node, Operator, ProjectedFrom, WidenedColumns};
 
 pub(super) fn headed(title: &str) -> String {
@@ -54,10 +55,31 @@ pub(super) fn execution_plan(plan: &CompiledPlan) -> String {
                 line!(text, "  mode: {}", merge_mode(merge.mode));
                 line!(text, "  inputs: {}", inputs.join(", "));
             }
+            Operator::Source(source) if !source.documents.levels.is_empty() => {
+                line!(text, "\n{}", display(node));
+                for level in &source.documents.levels {
+                    let sections: Vec<String> = level.sections.iter().map(described_section).collect();
+                    let sections = if sections.is_empty() { "(no section)".to_string() } else { sections.join("; ") };
+                    line!(text, "  level {}: {sections}", level.name);
+                }
+            }
             Operator::Source(_) | Operator::Route(_) => {}
         }
     }
     text
+}
+
+/// A section with the fields that programs can read.
+fn described_section(section: &SectionPlan) -> String {
+    let from = section.extract.as_ref().map(|extract| format!(" from {extract}")).unwrap_or_default();
+    let fields = section.fields.as_ref().map_or("every field".to_string(), |fields| {
+        fields
+            .iter()
+            .map(|field| format!("{} {}", field.rule.name, field.rule.ty.kind.word()))
+            .collect::<Vec<_>>()
+            .join(", ")
+    });
+    format!("{}{from} ({fields})", section.name)
 }
 
 /// The order of a Merge in words.

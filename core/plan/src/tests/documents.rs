@@ -249,3 +249,16 @@ fn e355_documents_that_would_merge() {
            schema: [ { name: e01, type: string } ]\n  - type: merge\n    name: both\n    inputs: [ sets, more ]\n";
     expect(&merged, &[("E355", "merge `both` feeds it from 2 inputs")]);
 }
+
+#[test]
+fn explain_shows_levels_and_their_sections() {
+    let plan = plan(&segments(HEAD, "emit a = $doc.head.e13"));
+    let settings = crate::ExplainSettings { threads: 1 };
+    let text = crate::explain_text(&plan, &settings);
+    let wanted = "\n[source] sets\n  level interchange: head from HDR (e13 int, note string)\n  level group: group (every field)\n";
+    assert!(text.contains(wanted), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&crate::explain_json(&plan, &settings)).expect("JSON");
+    let head = &json["nodes"][0]["levels"][0]["sections"][0];
+    assert_eq!(head["fields"][0], serde_json::json!({ "name": "e13", "type": "int", "read": true }));
+    assert_eq!((&head["fields"][1]["read"], &head["extract"]), (&false.into(), &"HDR".into()));
+}

@@ -39,7 +39,10 @@ fn valid(value: &Value, schema: &Value, root: &Value) -> bool {
         },
         "enum" => wanted.as_array().expect("values").contains(value),
         "const" => value == wanted,
-        "pattern" => value.as_str().is_none_or(|text| text.contains("${")),
+        "pattern" => value.as_str().is_none_or(|text| {
+            let pattern = regex::Regex::new(wanted.as_str().expect("a pattern")).expect("a regular expression");
+            pattern.is_match(text)
+        }),
         "minimum" => value.as_f64().is_none_or(|number| number >= wanted.as_f64().expect("a number")),
         "maximum" => value.as_f64().is_none_or(|number| number <= wanted.as_f64().expect("a number")),
         "required" => value.as_object().is_none_or(|members| {
@@ -170,7 +173,7 @@ fn pipeline_1_1_what_the_reader_of_keys_refuses_is_not_valid() {
         ("path: out.toy", "path: out.toy, options: { colour: red }"),
         ("path: out.toy", "path: out.toy, options: { digits: 10 }"),
         ("type: sink", "type: sync"),
-        ("type: toy, path: out.toy", "type: tou, path: out.toy"),
+        ("type: toy, path: out.toy", "type: to-y, path: out.toy"),
         ("    input: orders\n", ""),
         ("{ name: qty, type: int }", "{ name: qty, typ: int }"),
         ("name: feed }", "name: feed, batch_size: 0 }"),
@@ -183,4 +186,14 @@ fn pipeline_1_1_what_the_reader_of_keys_refuses_is_not_valid() {
     }
     assert!(!takes(&format!("{FEED}error_handling: {{ strategy: best_effort }}\n")));
     assert!(!takes(&format!("{FEED}extra: 1\n")));
+}
+
+#[test]
+fn pipeline_1_4_formats_that_are_loaded_are_valid_types() {
+    let schema = schema();
+    for (word, fits) in [("toy", true), ("harbour", true), ("harbour_2", true), ("Harbour", false), ("a.b", false)] {
+        let text = feed("type: toy\n      path: in", &format!("type: {word}\n      path: in"));
+        let document = Document::read("p.yaml", text.as_bytes(), None).expect("YAML");
+        assert_eq!(valid(&json(&document.root), &schema, &schema), fits, "{word}");
+    }
 }

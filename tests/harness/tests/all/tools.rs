@@ -61,10 +61,27 @@ fn e400_an_unknown_format_lists_the_known_ones() {
 }
 
 #[test]
-fn operations_2_10_what_is_not_built_is_refused_by_name() {
-    let outcome = run(&["formats", "--config", "pipeline.yaml"]);
-    assert_eq!(outcome.exit, 1);
-    assert!(outcome.stderr.contains("`--config` is not available in this version"), "{}", outcome.stderr);
+fn operations_2_10_formats_of_workspace_and_pipeline_that_cannot_be_loaded() {
+    let scratch = Scratch::new();
+    scratch.write("p.yaml", "pipeline: { name: p }\nformats: { dialects: [ no.yaml ] }\nnodes: []\n");
+    scratch.write("clinker.toml", "[formats]\nplugins = [\"no.so\"]\n");
+    for (args, missing) in [
+        (&["formats"][..], &["plugin `no.so`"][..]),
+        (&["formats", "show", "csv"], &["plugin `no.so`"]),
+        (&["formats", "--config", "p.yaml"], &["plugin `no.so`", "dialect `no.yaml`"]),
+        (&["formats", "list", "--config", "p.yaml", "--base-dir", "."], &["plugin `no.so`", "dialect `no.yaml`"]),
+    ] {
+        let outcome = clinker(scratch.path(), args);
+        // What there is, is shown all the same.
+        assert!(outcome.exit == 1 && outcome.stdout.contains("csv"), "{args:?}: {outcome:?}");
+        assert_eq!(outcome.stderr.matches("E460").count(), missing.len(), "{}", outcome.stderr);
+        assert!(missing.iter().all(|missing| outcome.stderr.contains(missing)), "{}", outcome.stderr);
+    }
+    scratch.write("else/q.yaml", "pipeline: { name: p }\nnodes: []\n");
+    let outcome = clinker(scratch.path(), &["formats", "--config", "else/q.yaml"]);
+    assert_eq!((outcome.exit, outcome.stderr.as_str()), (0, ""), "the workspace is the folder of the pipeline");
+    let outcome = clinker(scratch.path(), &["formats", "--config", "nowhere.yaml"]);
+    assert!(outcome.exit == 1 && outcome.stderr.contains("cannot read the pipeline document"), "{outcome:?}");
 }
 
 #[test]
