@@ -20,8 +20,8 @@ pub struct Program {
     text: String,
     body: Body,
     emits: Vec<(Arc<str>, Type)>,
-    columns: Vec<usize>,
-    documents: Vec<Arc<DocumentPath>>,
+    columns: Box<[usize]>,
+    documents: Box<[Arc<DocumentPath>]>,
     origin: Option<Arc<dyn Origin>>,
 }
 
@@ -30,8 +30,8 @@ pub struct Program {
 pub struct Expression {
     text: String,
     node: Node,
-    columns: Vec<usize>,
-    documents: Vec<Arc<DocumentPath>>,
+    columns: Box<[usize]>,
+    documents: Box<[Arc<DocumentPath>]>,
     origin: Option<Arc<dyn Origin>>,
 }
 
@@ -73,18 +73,18 @@ pub(crate) fn halves(rows: usize) -> (Vec<u32>, Vec<u32>) {
     ((0..middle).collect(), (middle..end).collect())
 }
 
-fn columns_read<'n>(nodes: impl IntoIterator<Item = &'n Node>) -> Vec<usize> {
+fn columns_read<'n>(nodes: impl IntoIterator<Item = &'n Node>) -> Box<[usize]> {
     let mut columns = Vec::new();
     nodes.into_iter().for_each(|node| node.columns_into(&mut columns));
     columns.sort_unstable();
     columns.dedup();
-    columns
+    columns.into()
 }
 
-fn documents_read<'n>(nodes: impl IntoIterator<Item = &'n Node>) -> Vec<Arc<DocumentPath>> {
+fn documents_read<'n>(nodes: impl IntoIterator<Item = &'n Node>) -> Box<[Arc<DocumentPath>]> {
     let mut paths = Vec::new();
     nodes.into_iter().for_each(|node| node.documents_into(&mut paths));
-    paths
+    paths.into()
 }
 
 impl Program {

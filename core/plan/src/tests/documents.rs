@@ -90,7 +90,7 @@ fn pipeline_12_2_every_text_of_a_node_counts_as_reading() {
 }
 
 #[test]
-fn formats_1_8_the_locator_of_a_section() {
+fn e357_the_locator_of_a_section_of_segments() {
     expect(&enveloped("h: { extract: { segment: ‹HDX } }"), &[("E357", "did you mean `HDR`?")]);
     expect(&enveloped("h: { extract: { segment: ‹GRP } }"), &[("E357", "the header of the file is HDR")]);
     expect(&enveloped("h: { extract: { xml_path: ‹/a } }"), &[("E357", "write `segment`")]);
@@ -100,14 +100,24 @@ fn formats_1_8_the_locator_of_a_section() {
     expect(&enveloped("h: { extract: { segment: HDR }, fields: { a: ‹decimal } }"), &[("E000", "type of field `a`")]);
     expect(&enveloped("‹a-b: { extract: { segment: HDR } }"), &[("E000", "`a-b` is no identifier")]);
     expect(&enveloped("h: ‹{ fields: { a: int } }"), &[("E000", "lacks the key `extract`")]);
-    let tree = |pointer: &str| {
-        of_format("tree", &format!("envelope: {{ sections: {{ h: {{ extract: {{ {pointer} }} }} }} }}"), "emit a = 1")
-    };
+}
+
+/// A Source of `tree` with a section at this place.
+fn tree(pointer: &str) -> String {
+    of_format("tree", &format!("envelope: {{ sections: {{ h: {{ extract: {{ {pointer} }} }} }} }}"), "emit a = 1")
+}
+
+#[test]
+fn e222_a_pointer_that_is_none() {
     expect(&tree("json_pointer: ‹manifest"), &[("E222", "no JSON pointer")]);
     expect(&tree("json_pointer: ‹/a~2b"), &[("E222", "no JSON pointer")]);
-    expect(&tree("segment: ‹HDR"), &[("E413", "write `json_pointer`")]);
     plan(&tree("json_pointer: ''"));
     plan(&tree("json_pointer: /a~0b/~1"));
+}
+
+#[test]
+fn e413_a_locator_of_another_format() {
+    expect(&tree("segment: ‹HDR"), &[("E413", "write `json_pointer`")]);
 }
 
 #[test]
@@ -138,7 +148,7 @@ fn e406_two_sections_of_one_name() {
 }
 
 #[test]
-fn formats_1_8_doc_paths_of_positional_formats() {
+fn e348_doc_paths_of_positional_formats() {
     let with = |path: &str| segments(HEAD, &format!("emit a = ‹$doc.{path}"));
     let fine = |path: &str| plan(&segments(HEAD, &format!("emit a = $doc.{path}")));
     expect(&with("hed.e13"), &[("E348", "did you mean `head`?")]);
@@ -153,7 +163,7 @@ fn formats_1_8_doc_paths_of_positional_formats() {
 }
 
 #[test]
-fn formats_1_8_doc_paths_of_closed_and_open_formats() {
+fn e341_doc_paths_of_closed_and_open_formats() {
     let block = "envelope: { sections: { h: { extract: { json_pointer: /h }, fields: { run: int } } } }";
     expect(&of_format("tree", block, "emit a = ‹$doc.h.rum"), &[("E341", "did you mean `run`?")]);
     expect(&of_format("tree", block, "emit a = ‹$doc.other.run"), &[("E341", "its sections are `h`")]);
