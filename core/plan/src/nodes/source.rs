@@ -118,7 +118,7 @@ pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults:
     };
     let reading =
         bound.as_ref().zip(reads).map(|(bound, reads)| Reading { format: bound.format, reads, reader: &*bound.reader });
-    let documents = sections::read(name, &fields, reading, context, faults);
+    let documents = sections::read(name, &fields, reading.filter(|_| from_files), context, faults);
     let widened = on_unmapped == Some(OnUnmapped::AutoWiden) && !generated && reads.is_none_or(undeclared);
     let undeclared_arrays = widened && reads.is_some_and(|reads| reads.native_arrays);
     let stem = selection::stem(&fields);
@@ -276,6 +276,10 @@ fn from_files(fields: &Fields<'_>, faults: &mut Faults) -> bool {
             for entry in ["path", "paths", "glob", "regex"].into_iter().filter_map(|key| fields.entry(key)) {
                 let message = format!("`{}` names files, which a `rest` source does not read", entry.key);
                 faults.push(Fault::new("E219", entry.key_span, message).help("remove it"));
+            }
+            if let Some(entry) = fields.entry("envelope") {
+                let message = "the document of a `rest` source has no sections";
+                faults.push(Fault::new("E349", entry.key_span, message).help("remove `envelope`"));
             }
             false
         }

@@ -253,6 +253,13 @@ fn e223_e219_no_network_source() {
 }
 
 #[test]
+fn e349_a_rest_source_has_no_sections() {
+    let text = with("‹envelope: { sections: {} }\n      transport: ‹{ kind: rest }")
+        .replace("      path: in/orders.toy\n", "");
+    expect(&text, &[("E349", "remove `envelope`"), ("E223", "not built into this version")]);
+}
+
+#[test]
 fn e366_declared_order_that_cannot_be() {
     expect(&with("‹on_unsorted: error"), &[("E366", "needs `sort_order`")]);
     expect(&with("sort_order: ‹[]"), &[("E366", "lists no field")]);
