@@ -11,8 +11,7 @@ use clinker_format::{
 use crate::dialect::Dialect;
 use crate::options;
 use crate::reader::DialectReader;
-use crate::validator::RuleValidator;
-use crate::writer::{bind_writer_with, writer_options};
+use crate::writer::{bind_writer, writer_options};
 
 /// A format made from a dialect. Formats live as long as the process, and so does what it says of itself.
 pub struct DialectFormat {
@@ -72,7 +71,6 @@ impl Format for DialectFormat {
     }
 
     fn bind_writer(&self, request: &WriteRequest<'_>) -> Result<Arc<dyn WriteFactory>, Vec<OptionFault>> {
-        // What is written is counted by the rules that check what is read.
-        bind_writer_with(&self.dialect, request, |dialect| Box::new(RuleValidator::new(Arc::clone(dialect), false)))
+        bind_writer(&self.dialect, request)
     }
 }

@@ -26,4 +26,4 @@ pub use delimiters::Delimiters;
 pub use dialect::Dialect;
 pub use format::DialectFormat;
 pub use validator::RuleValidator;
-pub use writer::{bind_writer_with, writer_options};
+pub use writer::{bind_writer, bind_writer_with, writer_options};

@@ -11,8 +11,9 @@ use super::envelope::{Arrival, Unit, instance, rules_of};
 use super::escape::Escape;
 use super::header::{Filling, Header};
 use super::options::Newline;
+use super::separators::Separators;
 use super::{Ready, SegmentWriter};
-use crate::dialect::OpenFrom;
+use crate::dialect::{OpenFrom, Service, SourcePlace};
 
 impl SegmentWriter {
     /// The segment that opens a level whose opener is a record: from that record, or from the keys of another one.
@@ -20,7 +21,7 @@ impl SegmentWriter {
         &self,
         arrival: &Arrival<'_>,
         level: usize,
-        escape: Escape,
+        escape: Arc<Escape>,
         filling: &Filling<'_>,
     ) -> Result<Header, Box<Refusal>> {
         let dialect = &self.spec.dialect;
@@ -40,9 +41,15 @@ impl SegmentWriter {
         let mut segment = Segment::new(&rule.open);
         for number in numbers {
             let from = rules.iter().find(|(known, _)| *known == number).map_or(OpenFrom::Record, |(_, from)| *from);
+            // Text of the input, where a record gives it.
+            let mut given = filling.key.is_some();
             let text = match from {
                 OpenFrom::Key => reference.to_owned(),
-                OpenFrom::Type => self.kind(arrival, level)?,
+                OpenFrom::Type => {
+                    let (text, of_record) = self.kind(arrival, level)?;
+                    given = of_record;
+                    text
+                }
                 OpenFrom::Record => {
                     if let Some(element) = self.of_record(arrival, is_record, number) {
                         composer.push_element(&mut segment, element, arrival.rows, arrival.row, None)?;
@@ -53,8 +60,6 @@ impl SegmentWriter {
             };
             let place = if from == OpenFrom::Key { 0 } else { 1 };
             let column = rule.columns.get(place).map_or(&rule.name, |key| &key.name);
-            // A key is text of the input where a record gives it.
-            let given = from != OpenFrom::Key || filling.key.is_some();
             segment
                 .push(number, dialect, &escape.separators, |out| {
                     escape.append(&text, composer.from.filter(|_| given), false, out)
@@ -69,7 +74,7 @@ impl SegmentWriter {
         &self,
         arrival: &Arrival<'_>,
         level: usize,
-        escape: Escape,
+        escape: Arc<Escape>,
         filling: &Filling<'_>,
         is_record: bool,
     ) -> Result<Header, Box<Refusal>> {
@@ -87,17 +92,17 @@ impl SegmentWriter {
         if is_record { arrival.rows.columns.of(number) } else { None }
     }
 
-    /// The type of a level: its second key column, or the option.
-    fn kind(&self, arrival: &Arrival<'_>, level: usize) -> Result<String, Box<Refusal>> {
+    /// The type of a level: its second key column, or the option. Says whether the record gives it.
+    fn kind(&self, arrival: &Arrival<'_>, level: usize) -> Result<(String, bool), Box<Refusal>> {
         let rule = &self.spec.dialect.levels[level];
         if let Some(column) = arrival.rows.columns.keys[level].get(1).copied().flatten() {
             let text = arrival.rows.text(column, arrival.row)?;
             if !text.is_empty() {
-                return Ok(text.into_owned());
+                return Ok((text.into_owned(), true));
             }
         }
         if let Some(text) = self.spec.type_default.as_ref().filter(|text| !text.is_empty()) {
-            return Ok(text.clone());
+            return Ok((text.clone(), false));
         }
         let column = rule.columns.get(1).map_or(&rule.name, |key| &key.name);
         let mut reason = format!("the record opens a {} and has no type for it", rule.name);
@@ -122,8 +127,8 @@ impl SegmentWriter {
         }
         for prepared in ready.headers {
             let Header { segment, escape, reference } = prepared.header;
-            if !self.begun {
-                self.begin(escape, ready.newline.as_deref(), out);
+            if self.validator.is_none() {
+                self.begin(&segment, escape, ready.newline.as_deref(), out);
             }
             self.tell_header(&segment)?;
             self.put(&segment, out);
@@ -138,8 +143,9 @@ impl SegmentWriter {
     }
 
     /// Begins the output with the separators of its outermost header.
-    fn begin(&mut self, escape: Escape, newline: Option<&[u8]>, out: &mut Vec<u8>) {
-        self.begun = true;
+    fn begin(&mut self, header: &Segment, escape: Arc<Escape>, newline: Option<&[u8]>, out: &mut Vec<u8>) {
+        let delimiters = escape.separators.delimiters(&self.spec.dialect);
+        self.validator = Some((self.make_validator)(&self.spec.dialect, &delimiters));
         let terminator = escape.separators.terminator();
         self.after = terminator.into_iter().collect();
         self.after.extend_from_slice(match (terminator, self.spec.newline) {
@@ -152,7 +158,39 @@ impl SegmentWriter {
             (_, Newline::None) => b"",
         });
         self.escape = escape;
-        let _ = out;
+        self.put_service(header, out);
+    }
+
+    /// Writes the segment that only carries separators, where it is asked for or where the header does not say them all.
+    fn put_service(&mut self, header: &Segment, out: &mut Vec<u8>) {
+        let dialect = &self.spec.dialect;
+        let Some((tag, len)) = &dialect.framing.service else { return };
+        let separators = self.escape.separators;
+        let terminated: Vec<u8> = header.bytes.iter().copied().chain(separators.terminator()).collect();
+        let needed = || Separators::declared_by(dialect, &terminated) != Ok(separators);
+        let written = match self.spec.rules.service {
+            Service::Never => false,
+            Service::Option => self.spec.service || needed(),
+            Service::WhenNeeded => needed(),
+        };
+        if !written {
+            return;
+        }
+        let mut segment = Segment::new(tag);
+        for at in segment.bytes.len()..*len {
+            let role = dialect
+                .framing
+                .delimiters
+                .iter()
+                .find(|(_, sources)| sources.iter().any(|source| source.from == SourcePlace::ServiceByte(at)));
+            // A byte without a role is the decimal mark of numbers (ISO 9735).
+            segment.bytes.push(role.map_or(b'.', |(role, _)| separators.get(*role).unwrap_or(b' ')));
+        }
+        // The service segment ends with its last byte, which is the terminator.
+        let line_break = &self.after[self.after.len().min(1)..];
+        out.extend_from_slice(&segment.bytes);
+        out.extend_from_slice(line_break);
+        self.offset += (segment.bytes.len() + line_break.len()) as u64;
     }
 
     fn put(&mut self, segment: &Segment, out: &mut Vec<u8>) {
@@ -167,16 +205,21 @@ impl SegmentWriter {
         let elements: Vec<&str> = elements.iter().map(String::as_str).collect();
         let line = self.segments + 1;
         let header = Construct { tag: &segment.tag, elements: &elements, line, offset: self.offset };
-        self.validator.header(&header).map(|_| ()).map_err(|fault| self.misplaced(&segment.tag, fault.reason))
+        match self.validator.as_mut().map(|validator| validator.header(&header)) {
+            Some(Err(fault)) => Err(self.misplaced(&segment.tag, fault.reason)),
+            _ => Ok(()),
+        }
     }
 
     fn tell_body(&mut self, segment: &Segment) -> Result<(), Box<Refusal>> {
         let escape = &self.escape;
         let element = |number| segment.element(number).map(|bytes| escape.decoded(bytes));
         let bytes = segment.bytes.len() as u64 + 1;
-        self.validator
-            .body(&segment.tag, (self.segments + 1, self.offset), bytes, &element)
-            .map_err(|fault| self.misplaced(&segment.tag, fault.reason))
+        let place = (self.segments + 1, self.offset);
+        match self.validator.as_mut().map(|validator| validator.body(&segment.tag, place, bytes, &element)) {
+            Some(Err(fault)) => Err(self.misplaced(&segment.tag, fault.reason)),
+            _ => Ok(()),
+        }
     }
 
     /// What the validator does not let stand where it is.
@@ -190,9 +233,10 @@ impl SegmentWriter {
             if self.units.open[at].take().is_none() {
                 continue;
             }
-            let elements = self.validator.close(u16::try_from(at).unwrap_or(u16::MAX));
+            // A level without a closing segment ends with what follows it.
             let Some(tag) = self.spec.dialect.levels[at].close.clone() else { continue };
-            let mut elements = elements;
+            let level = u16::try_from(at).unwrap_or(u16::MAX);
+            let mut elements = self.validator.as_mut().map(|validator| validator.close(level)).unwrap_or_default();
             elements.sort_by_key(|(number, _)| *number);
             let mut segment = Segment::new(&tag);
             for (number, text) in elements {

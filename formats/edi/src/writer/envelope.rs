@@ -84,7 +84,7 @@ impl Units {
             self.check_outside(spec, arrival.tag, last)?;
         }
         let mut opening = Opening::default();
-        for level in 0..=last {
+        for (level, rule) in levels.iter().enumerate().take(last + 1) {
             let key = if outside.is_some() { None } else { arrival.key(level)? };
             if spec.headers[level] == HeaderPlan::Absent {
                 Self::check_absent(spec, level, key.as_deref(), arrival)?;
@@ -94,8 +94,8 @@ impl Units {
                 continue;
             }
             if opening.from.is_some() || self.opens(spec, level, key.as_deref(), arrival, opener == Some(level)) {
-                if self.passed[level] && opening.from.is_none() && levels[level].optional == Presence::AllOrNone {
-                    let name = &levels[level].name;
+                if self.passed[level] && opening.from.is_none() && rule.optional == Presence::AllOrNone {
+                    let name = &rule.name;
                     let reason = format!("it opens a {name} behind records outside of every {name}");
                     return Err(Refusal::new("E449", name, key.as_deref().unwrap_or_default(), reason));
                 }

@@ -2,7 +2,8 @@
 
 use clinker_format::charset::Charset;
 
-use super::separators::{self, Separators};
+use super::separators::Separators;
+use crate::delimiters::name;
 use crate::dialect::{EscapeStyle, Role, WriterRules};
 
 /// The separators between the parts of an element.
@@ -111,7 +112,7 @@ impl Escape {
             let byte = text[at];
             if !special[usize::from(byte)] {
                 out.push(byte);
-            } else if let Some(end) = self.kept_sequence(text, at) {
+            } else if let Some(end) = self.kept_sequence(text, at, special) {
                 out.extend_from_slice(&text[at..end]);
                 at = end;
                 continue;
@@ -124,12 +125,13 @@ impl Escape {
     }
 
     /// The end of a closed sequence that means nothing and is passed on as it is.
-    fn kept_sequence(&self, text: &[u8], at: usize) -> Option<usize> {
+    fn kept_sequence(&self, text: &[u8], at: usize, special: &[bool; 256]) -> Option<usize> {
         let EscapeStyle::Sequence { .. } = &self.style else { return None };
         let release = self.separators.release().filter(|release| text[at] == *release)?;
         let len = memchr::memchr(release, &text[at + 1..])?;
         let name = &text[at + 1..at + 1 + len];
-        (!name.is_empty() && self.meaning(name).is_none()).then_some(at + len + 2)
+        let plain = !name.is_empty() && !name.iter().any(|byte| special[usize::from(*byte)]);
+        (plain && self.meaning(name).is_none()).then_some(at + len + 2)
     }
 
     /// The bytes that a sequence stands for.
@@ -145,6 +147,12 @@ impl Escape {
         digits.chunks(2).map(|pair| Some(hex_digit(pair[0])? << 4 | hex_digit(pair[1])?)).collect()
     }
 
+    /// What is wrong with wire text that holds a separator as it is.
+    fn bare(&self, role: Role, byte: u8) -> String {
+        let why = if self.style == EscapeStyle::None { ", and the format has no escape" } else { " unescaped" };
+        format!("it holds the {} `{}`{why}", name(role), byte.escape_ascii())
+    }
+
     /// Appends a byte that is data, escaped if it could be taken for structure.
     fn literal(&self, byte: u8, out: &mut Vec<u8>) -> Result<(), String> {
         let Some(role) = self.separators.role_of(byte) else {
@@ -154,11 +162,11 @@ impl Escape {
         let shown = byte.escape_ascii();
         match (&self.style, self.separators.release()) {
             (EscapeStyle::None, _) => {
-                Err(format!("it holds the {} `{shown}`, and the format has no escape", separators::name(role)))
+                Err(format!("it holds the {} `{shown}`, and the format has no escape", name(role)))
             }
             (_, None) => Err(format!(
                 "it holds the {} `{shown}`, and the separators in use have no release character",
-                separators::name(role)
+                name(role)
             )),
             (EscapeStyle::Release, Some(release)) => {
                 out.extend_from_slice(&[release, byte]);
@@ -167,10 +175,7 @@ impl Escape {
             (EscapeStyle::Sequence { names, hex }, Some(release)) => {
                 let named = names.iter().find(|(_, named)| *named == role).map(|(name, _)| name.to_string());
                 let Some(name) = named.or_else(|| hex.as_ref().map(|hex| format!("{hex}{byte:02X}"))) else {
-                    return Err(format!(
-                        "it holds the {} `{shown}`, which no escape sequence names",
-                        separators::name(role)
-                    ));
+                    return Err(format!("it holds the {} `{shown}`, which no escape sequence names", name(role)));
                 };
                 out.push(release);
                 out.extend_from_slice(name.as_bytes());
@@ -194,7 +199,7 @@ impl Escape {
                 && let Some(role) = self.separators.role_of(byte)
                 && (role != Role::Release)
             {
-                return Err(unescaped(role, byte));
+                return Err(self.bare(role, byte));
             }
             at += 1;
         }
@@ -206,7 +211,12 @@ impl Escape {
         let incomplete = || format!("it ends inside an escape sequence (`{}`)", release.escape_ascii());
         match &self.style {
             EscapeStyle::Sequence { .. } => {
-                memchr::memchr(release, &text[at + 1..]).map(|len| at + len + 2).ok_or_else(incomplete)
+                // A sequence is closed inside its element.
+                let len = memchr::memchr(release, &text[at + 1..]).ok_or_else(incomplete)?;
+                let ends = [self.separators.element(), self.separators.terminator()];
+                let structure = |byte: &u8| ends.contains(&Some(*byte));
+                let name = &text[at + 1..at + 1 + len];
+                if name.iter().any(structure) { Err(incomplete()) } else { Ok(at + len + 2) }
             }
             _ if at + 1 < text.len() => Ok(at + 2),
             _ => Err(incomplete()),
@@ -232,7 +242,7 @@ impl Escape {
                 continue;
             }
             match PARTS.into_iter().find(|role| from.get(*role) == Some(byte)) {
-                Some(role) if part => return Err(unescaped(role, byte)),
+                Some(role) if part => return Err(self.bare(role, byte)),
                 Some(role) => out.push(self.separators.get(role).ok_or_else(|| no_role(role))?),
                 None => self.literal(byte, out)?,
             }
@@ -320,11 +330,7 @@ fn hex_digit(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).map(|digit| digit as u8)
 }
 
-fn unescaped(role: Role, byte: u8) -> String {
-    format!("it holds the {} `{}` unescaped", separators::name(role), byte.escape_ascii())
-}
-
 /// What is wrong when a separator is needed that is not among those in use.
 pub fn no_role(role: Role) -> String {
-    format!("it needs a {}, and the separators in use have none", separators::name(role))
+    format!("it needs a {}, and the separators in use have none", name(role))
 }

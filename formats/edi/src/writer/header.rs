@@ -10,16 +10,25 @@ use clinker_record::{Section, Value};
 use super::cells::{Refusal, Segment};
 use super::escape::Escape;
 use super::options::{HeaderPlan, WriterSpec, leaked};
-use super::separators::{self, Declaring, Separators};
+use super::separators::Separators;
 use crate::dialect::{CharsetRule, HeaderRule, OpenFrom, Role};
 
 /// A header, ready to be written.
 pub struct Header {
     pub segment: Segment,
     /// What it is written with, and everything behind it.
-    pub escape: Escape,
+    pub escape: Arc<Escape>,
     /// The key of its level.
     pub reference: String,
+}
+
+/// Where the elements of a header come from.
+#[derive(Clone, Copy, Debug)]
+enum Text {
+    /// An option: text.
+    Literal,
+    /// The fields of a section: text, or wire text where cells hold that.
+    Cells,
 }
 
 /// What the writer itself puts into a header.
@@ -39,8 +48,8 @@ pub fn padded(rule: &HeaderRule, number: u32, text: &str) -> String {
 }
 
 /// An escape with these separators and character set.
-pub fn escape(spec: &WriterSpec, charset: Charset, separators: Separators) -> Escape {
-    Escape::new(&spec.dialect.framing.escape, &spec.rules, spec.wire, charset, separators)
+pub fn escape(spec: &WriterSpec, charset: Charset, separators: Separators) -> Arc<Escape> {
+    Arc::new(Escape::new(&spec.dialect.framing.escape, &spec.rules, spec.wire, charset, separators))
 }
 
 /// The header of a level made of these elements. The outermost header says which separators and which character set
@@ -52,33 +61,30 @@ pub fn from_elements(
     spec: &WriterSpec,
     level: usize,
     elements: &[String],
-    outer: Option<&Escape>,
+    outer: Option<&Arc<Escape>>,
     filling: &Filling<'_>,
 ) -> Result<Header, Box<Refusal>> {
     let mut elements = elements.to_vec();
     fill(spec, level, &mut elements, filling, false);
-    let Some(outer) = outer else { return outermost(spec, level, &elements, filling) };
-    let segment = compose(spec, level, &elements, outer)?;
-    Ok(finished(spec, level, segment, outer.clone(), filling))
+    let Some(outer) = outer else { return outermost(spec, level, &elements, Text::Literal, filling) };
+    let segment = compose(spec, level, &elements, outer, Text::Literal)?;
+    Ok(finished(spec, level, segment, Arc::clone(outer), filling))
 }
 
 fn outermost(
     spec: &WriterSpec,
     level: usize,
     elements: &[String],
+    kind: Text,
     filling: &Filling<'_>,
 ) -> Result<Header, Box<Refusal>> {
     let defaults = Separators::defaults(&spec.dialect);
     let charset = charset(spec, level, elements, &defaults)?;
     let plain = escape(spec, charset, defaults);
-    let segment = compose(spec, level, elements, &plain)?;
-    let tag = &segment.tag;
-    // Elements of fixed width that name a separator do so in the bytes.
-    let declared =
-        defaults.declared_by(&spec.dialect, &Declaring { tag, elements, bytes: &terminated(&segment, &plain) });
-    if let Some(fault) = declared.fault() {
-        return Err(Refusal::new("E443", &option(spec, level), "", fault));
-    }
+    let segment = compose(spec, level, elements, &plain, kind)?;
+    // Elements that name a separator do so in the bytes, as a reader finds them.
+    let declared = Separators::declared_by(&spec.dialect, &terminated(&segment, &plain))
+        .map_err(|reason| Refusal::new("E443", &option(spec, level), "", reason))?;
     let escape = escape(spec, charset, declared);
     Ok(finished(spec, level, segment, escape, filling))
 }
@@ -87,7 +93,13 @@ fn terminated(segment: &Segment, escape: &Escape) -> Vec<u8> {
     segment.bytes.iter().copied().chain(escape.separators.terminator()).collect()
 }
 
-fn compose(spec: &WriterSpec, level: usize, elements: &[String], escape: &Escape) -> Result<Segment, Box<Refusal>> {
+fn compose(
+    spec: &WriterSpec,
+    level: usize,
+    elements: &[String],
+    escape: &Escape,
+    kind: Text,
+) -> Result<Segment, Box<Refusal>> {
     let tag = &spec.dialect.levels[level].open;
     let raw = spec.dialect.framing.self_describing.iter().any(|known| known == tag);
     let mut segment = Segment::new(tag);
@@ -97,7 +109,10 @@ fn compose(spec: &WriterSpec, level: usize, elements: &[String], escape: &Escape
                 if raw && number == 1 {
                     return escape.encode(text, out);
                 }
-                escape.append_decoded(text, &spec.rules, out)
+                match kind {
+                    Text::Literal => escape.append_decoded(text, &spec.rules, out),
+                    Text::Cells => escape.append(text, None, false, out),
+                }
             })
             .map_err(|reason| {
                 Refusal::new("E443", &option(spec, level), text, format!("element {number} of {tag}: {reason}"))
@@ -115,7 +130,7 @@ pub fn from_section(
     level: usize,
     section: &Section,
     from: Option<&Separators>,
-    outer: Option<&Escape>,
+    outer: Option<&Arc<Escape>>,
     filling: &Filling<'_>,
 ) -> Result<Header, Box<Refusal>> {
     let Some(raw) = section.key("$raw") else {
@@ -127,8 +142,14 @@ pub fn from_section(
             None => elements,
         };
         let header = match outer {
-            Some(outer) => Ok(finished(spec, level, compose(spec, level, &elements, outer)?, outer.clone(), filling)),
-            None => outermost(spec, level, &elements, filling),
+            Some(outer) => Ok(finished(
+                spec,
+                level,
+                compose(spec, level, &elements, outer, Text::Cells)?,
+                Arc::clone(outer),
+                filling,
+            )),
+            None => outermost(spec, level, &elements, Text::Cells, filling),
         };
         return header;
     };
@@ -264,7 +285,7 @@ fn fill(spec: &WriterSpec, level: usize, elements: &mut Vec<String>, filling: &F
     }
 }
 
-fn finished(spec: &WriterSpec, level: usize, segment: Segment, escape: Escape, filling: &Filling<'_>) -> Header {
+fn finished(spec: &WriterSpec, level: usize, segment: Segment, escape: Arc<Escape>, filling: &Filling<'_>) -> Header {
     let written = key_element(spec, level).and_then(|number| segment.element(number)).map(|bytes| escape.cell(bytes));
     let reference = written.unwrap_or_else(|| filling.key.unwrap_or_default().to_owned());
     Header { segment, escape, reference }
@@ -287,7 +308,7 @@ fn charset(spec: &WriterSpec, level: usize, elements: &[String], used: &Separato
     }
     let whole = elements.get((*element as usize).saturating_sub(1)).map(String::as_str).unwrap_or_default();
     let value = match (component, used.get(Role::Component)) {
-        (Some(number), Some(separator)) => separators::component(whole, *number, separator),
+        (Some(number), Some(separator)) => component_of(whole, *number, separator),
         _ => whole,
     };
     let named = map.iter().find(|(known, _)| **known == *value).and_then(|(_, name)| Encoding::parse(name));
@@ -299,6 +320,11 @@ fn charset(spec: &WriterSpec, level: usize, elements: &[String], used: &Separato
             Err(Refusal::new("E443", &option(spec, level), value, reason))
         }
     }
+}
+
+/// Component `number` of an element, from 1; empty when it is not there.
+fn component_of(text: &str, number: u32, separator: u8) -> &str {
+    text.split(char::from(separator)).nth((number as usize).saturating_sub(1)).unwrap_or_default()
 }
 
 /// The option that a header comes from, for messages.
@@ -317,11 +343,8 @@ pub fn check_literals(spec: &WriterSpec, faults: &mut Vec<OptionFault>) {
     let defaults = Separators::defaults(&spec.dialect);
     let Ok(charset) = charset(spec, level, elements, &defaults) else { return };
     let plain = escape(spec, charset, defaults);
-    let Ok(segment) = compose(spec, level, elements, &plain) else { return };
-    let tag = &segment.tag;
-    let declared =
-        defaults.declared_by(&spec.dialect, &Declaring { tag, elements, bytes: &terminated(&segment, &plain) });
-    if let Some(fault) = declared.fault() {
+    let Ok(segment) = compose(spec, level, elements, &plain, Text::Literal) else { return };
+    if let Err(fault) = Separators::declared_by(&spec.dialect, &terminated(&segment, &plain)) {
         let key = leaked(&spec.dialect, spec.rule(level).and_then(|rule| rule.literal.as_ref()));
         faults.push(OptionFault { key, code: "E403", message: format!("`{key}`: {fault}"), help: None });
     }

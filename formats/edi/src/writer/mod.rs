@@ -15,6 +15,7 @@ mod separators;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
@@ -26,6 +27,8 @@ use clinker_record::{Level, Section};
 
 pub use options::writer_options;
 
+use crate::RuleValidator;
+use crate::delimiters::Delimiters;
 use crate::dialect::Dialect;
 use cells::{Composer, Refusal, Rows, Segment};
 use columns::Columns;
@@ -35,8 +38,26 @@ use header::{Filling, Header};
 use options::{HeaderPlan, WriterSpec};
 use separators::Separators;
 
-/// Makes the validator of an output file.
-pub type MakeValidator = fn(&Arc<Dialect>) -> Box<dyn EnvelopeValidator>;
+/// How many tags of records are remembered.
+const KNOWN_TAGS: usize = 32;
+
+/// Makes the validator of an output file, once its separators are known.
+pub type MakeValidator = fn(&Arc<Dialect>, &Delimiters) -> Box<dyn EnvelopeValidator>;
+
+/// Binds writer options. Counts and references in trailers follow the rules of the dialect.
+///
+/// # Errors
+/// As [`bind_writer_with`].
+pub fn bind_writer(
+    dialect: &Arc<Dialect>,
+    request: &WriteRequest<'_>,
+) -> Result<Arc<dyn WriteFactory>, Vec<OptionFault>> {
+    bind_writer_with(dialect, request, |dialect, delimiters| {
+        let mut validator = RuleValidator::new(Arc::clone(dialect), false);
+        validator.delimiters(delimiters);
+        Box::new(validator)
+    })
+}
 
 /// Binds writer options, with a validator of the caller's choice.
 ///
@@ -66,10 +87,11 @@ impl WriteFactory for SegmentOutput {
         let spec = Arc::clone(&self.spec);
         Box::new(SegmentWriter {
             columns: Arc::new(Columns::new(&spec.dialect, &[])),
+            known_tags: Vec::new(),
             units: Units::new(spec.dialect.levels.len()),
             escape: header::escape(&spec, spec.charset, Separators::defaults(&spec.dialect)),
-            begun: false,
-            validator: (self.validator)(&spec.dialect),
+            validator: None,
+            make_validator: self.validator,
             document: None,
             echoed: None,
             level: None,
@@ -91,12 +113,14 @@ impl WriteFactory for SegmentOutput {
 pub struct SegmentWriter {
     spec: Arc<WriterSpec>,
     columns: Arc<Columns>,
+    /// Tags of records that were judged.
+    known_tags: Vec<Box<str>>,
     units: Units,
     /// How texts are written, since the outermost header.
-    escape: Escape,
-    /// Whether a header said how.
-    begun: bool,
-    validator: Box<dyn EnvelopeValidator>,
+    escape: Arc<Escape>,
+    /// Made when the first header is.
+    validator: Option<Box<dyn EnvelopeValidator>>,
+    make_validator: MakeValidator,
     document: Option<Document>,
     /// The section of the outermost header.
     echoed: Option<Section>,
@@ -199,7 +223,7 @@ impl SegmentWriter {
     }
 
     /// The tag of a row; none for a segment that the writer makes itself.
-    fn tag(&self, rows: &Rows<'_>, row: usize) -> Result<Option<String>, Box<Refusal>> {
+    fn tag<'a>(&mut self, rows: &Rows<'a>, row: usize) -> Result<Option<Cow<'a, str>>, Box<Refusal>> {
         let dialect = &self.spec.dialect;
         let column = &dialect.columns.tag_column;
         let tag = match rows.columns.tag {
@@ -216,6 +240,9 @@ impl SegmentWriter {
         if service || envelope {
             return Ok(None);
         }
+        if self.known_tags.iter().any(|known| **known == *tag) {
+            return Ok(Some(tag));
+        }
         if let Some((_, text)) = dialect.forbid.iter().find(|(known, _)| **known == *tag) {
             return Err(Refusal::new("E443", column, &tag, text.to_string()));
         }
@@ -223,7 +250,10 @@ impl SegmentWriter {
             let reason = format!("it is no tag of format `{}`: {}", dialect.name, dialect.columns.tag_pattern.as_str());
             return Err(Refusal::new("E443", column, &tag, reason));
         }
-        Ok(Some(tag.into_owned()))
+        if self.known_tags.len() < KNOWN_TAGS {
+            self.known_tags.push(tag.as_ref().into());
+        }
+        Ok(Some(tag))
     }
 
     /// Columns that have no place must be null.
@@ -264,16 +294,15 @@ impl SegmentWriter {
         self.level = level.map(Arc::clone);
         self.context = level.and_then(|level| self.separators_of(level));
         let (Some(level), Some(echoed)) = (level, &self.echoed) else { return Ok(()) };
-        let Some(HeaderPlan::Echo(name)) = self.spec.headers.iter().find(|plan| **plan != HeaderPlan::Absent) else {
-            return Ok(());
-        };
+        let outermost = self.spec.headers.iter().enumerate().find(|(_, plan)| **plan != HeaderPlan::Absent);
+        let Some((at, HeaderPlan::Echo(name))) = outermost else { return Ok(()) };
         match level.section(name) {
             Some(section) if envelope::same_header(section, echoed) => Ok(()),
             Some(_) => {
                 let reason = format!("section `{name}` of this row is another header than the one that was written");
                 Err(Refusal::new("E445", name, "", reason))
             }
-            None => Err(missing(&self.spec, 0, name)),
+            None => Err(missing(&self.spec, at, name)),
         }
     }
 
@@ -287,7 +316,7 @@ impl SegmentWriter {
     fn prepare(&self, arrival: &Arrival<'_>) -> Result<Ready, Box<Refusal>> {
         let opening = self.units.opening(&self.spec, arrival)?;
         let mut ready = Ready { opening, headers: Vec::new(), body: None, echoed: None, newline: None };
-        let mut escape = self.begun.then(|| self.escape.clone());
+        let mut escape = self.validator.is_some().then(|| Arc::clone(&self.escape));
         let mut opened_by_record = false;
         for step in &ready.opening.levels {
             let from = ready.opening.from.unwrap_or(step.level);
@@ -309,20 +338,33 @@ impl SegmentWriter {
                     header::from_section(&self.spec, step.level, section, from, escape.as_ref(), &filling)?
                 }
                 HeaderPlan::Record => {
-                    let escape = escape.clone().unwrap_or_else(|| self.escape.clone());
+                    let escape = Arc::clone(escape.as_ref().unwrap_or(&self.escape));
                     opened_by_record |= *self.spec.dialect.levels[step.level].open == *arrival.tag;
                     self.opener(arrival, step.level, escape, &filling)?
                 }
             };
-            escape = Some(header.escape.clone());
+            self.check_size(&header.segment)?;
+            escape = Some(Arc::clone(&header.escape));
             ready.headers.push(Prepared { level: step.level, header });
         }
         if !opened_by_record {
             let escape = escape.as_ref().unwrap_or(&self.escape);
             let composer = Composer { dialect: &self.spec.dialect, escape, from: self.context.as_ref() };
-            ready.body = Some(composer.record(arrival.tag, arrival.rows, arrival.row)?);
+            let body = composer.record(arrival.tag, arrival.rows, arrival.row)?;
+            self.check_size(&body)?;
+            ready.body = Some(body);
         }
         Ok(ready)
+    }
+
+    /// A segment that no reader of the format would take is not written.
+    fn check_size(&self, segment: &Segment) -> Result<(), Box<Refusal>> {
+        let (bytes, most) = (segment.bytes.len() + 1, self.spec.dialect.segment_bytes);
+        if bytes <= most {
+            return Ok(());
+        }
+        let reason = format!("the segment would have {bytes} bytes, and at most {most} are read");
+        Err(Refusal::new("E443", &self.spec.dialect.columns.tag_column, &segment.tag, reason))
     }
 }
 

@@ -1,1 +1,9 @@
-//! Tests.
+//! Tests of the writer: the examples of the specification, every code, every rule of grouping.
+
+mod codes;
+mod escapes;
+mod examples;
+mod grouping;
+mod options;
+mod support;
+mod texts;
