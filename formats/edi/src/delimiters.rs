@@ -345,6 +345,17 @@ fn check_fixed_header(
     }
     let Some(wanted) = dialect.header_elements() else { return Ok(()) };
     let found = body.iter().filter(|byte| **byte == delimiters.element).count();
+    // A separator that is an element of its own stands alone there: else the header is shorter or longer than it says.
+    let last = body.rsplit(|byte| *byte == delimiters.element).next().unwrap_or_default();
+    let alone = SourcePlace::Byte(body.len() - 1);
+    let names_last = dialect.framing.delimiters.iter().any(|(_, from)| from.iter().any(|source| source.from == alone));
+    if found == wanted && names_last && last.len() != 1 {
+        let reason = format!(
+            "element {wanted} of the header is a separator, and {} bytes long here: the header has not its fixed width",
+            last.len()
+        );
+        return Err(StartFault { code: "E422", at: header_at + body.len() - last.len(), reason });
+    }
     if found == wanted {
         return Ok(());
     }
