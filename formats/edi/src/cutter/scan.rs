@@ -273,7 +273,8 @@ impl SegmentCutter {
             work.at += 1;
         }
         let rest = &window[work.at..];
-        if rest.len() < longest && !ended {
+        // What a message shows must not depend on how the input arrives.
+        if rest.len() < longest.max(HEAD) && !ended {
             return Ok(Step::More);
         }
         let another = self.bound.many && !self.end_mark;
@@ -325,7 +326,10 @@ fn ends_with_mark(bytes: &[u8], mark: u8) -> bool {
     false
 }
 
+/// Bytes that messages show of a segment.
+const HEAD: usize = 24;
+
 /// The beginning of a segment, for messages.
 fn head(segment: &[u8]) -> String {
-    preview_bytes(&segment[..segment.len().min(24)])
+    preview_bytes(&segment[..segment.len().min(HEAD)])
 }
