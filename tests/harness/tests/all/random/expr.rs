@@ -7,6 +7,10 @@ pub enum Cell {
     Bool(bool),
     Int(i64),
     Text(String),
+    /// An array of objects, in an input only.
+    Objects(Vec<Vec<(String, Cell)>>),
+    /// An object, in an input only.
+    Object(Vec<(String, Cell)>),
 }
 
 impl Cell {
@@ -17,6 +21,7 @@ impl Cell {
             Cell::Bool(value) => value.to_string(),
             Cell::Int(value) => value.to_string(),
             Cell::Text(value) => value.clone(),
+            Cell::Objects(_) | Cell::Object(_) => self.json(),
         }
     }
 
@@ -25,9 +30,20 @@ impl Cell {
         match self {
             Cell::Null => "null".to_owned(),
             Cell::Text(value) => json_string(value),
+            Cell::Object(fields) => object(fields),
+            Cell::Objects(objects) => {
+                format!("[{}]", objects.iter().map(|fields| object(fields)).collect::<Vec<_>>().join(","))
+            }
             other => other.text(),
         }
     }
+}
+
+/// A JSON object.
+pub fn object(fields: &[(String, Cell)]) -> String {
+    let members: Vec<String> =
+        fields.iter().map(|(name, cell)| format!("{}:{}", json_string(name), cell.json())).collect();
+    format!("{{{}}}", members.join(","))
 }
 
 pub fn json_string(value: &str) -> String {

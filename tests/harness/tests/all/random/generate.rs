@@ -2,7 +2,7 @@
 
 use super::expr::{Cell, Expr, Kind};
 use super::plan::{
-    Breaker, Check, Column, Input, InputFile, Node, Op, Plan, Port, SinkSpec, SourceSpec, Split, Statement,
+    Breaker, Check, Column, Input, InputFile, Node, Op, Plan, Port, Rows, SinkSpec, SourceSpec, Split, Statement,
 };
 use super::rng::Rng;
 
@@ -122,13 +122,27 @@ impl Generator {
         header.extend(extra.iter().cloned());
         let files = 1 + self.rng.below(2);
         let tidy = self.rng.one_in(5);
+        let rows = (json && self.rng.one_in(3)).then(|| self.rows(&columns));
+        // The columns whose values are in the objects.
+        let mut inner: Vec<Column> = columns.clone();
+        inner.retain(|column| rows.as_ref().is_some_and(|rows| rows.position.as_ref() != Some(&column.name)));
+        inner.truncate(self.rng.below(3));
+        let elsewhere = |name: &String| {
+            inner.iter().any(|column| column.name == *name)
+                || rows.as_ref().is_some_and(|rows| rows.position.as_ref() == Some(name))
+        };
+        header.retain(|name| !elsewhere(name));
         let file = |generator: &mut Self, number: usize| {
             let name = format!("in{at}_{number}.{}", if json { "ndjson" } else { "csv" });
             let mut header = header.clone();
             if generator.rng.one_in(2) {
                 generator.rng.shuffle(&mut header);
             }
-            generator.file(name, &columns, &header, json, tidy)
+            let mut file = generator.file(name, &columns, &header, json, tidy);
+            if let Some(rows) = &rows {
+                generator.objects(&rows.field, &inner, &mut file, tidy);
+            }
+            file
         };
         let files = (0..files).map(|number| file(self, number)).collect();
         let own_rejects = self.rng.one_in(3);
@@ -139,7 +153,43 @@ impl Generator {
             widens: !drop,
             turns: false,
         };
-        self.add("s", Op::Source(SourceSpec { json, columns, drop, files, own_rejects }), Vec::new(), &stream)
+        self.add("s", Op::Source(SourceSpec { json, columns, drop, files, own_rejects, rows }), Vec::new(), &stream)
+    }
+
+    fn rows(&mut self, columns: &[Column]) -> Rows {
+        let counts = |column: &&Column| column.kind == Kind::Int && column.nullable;
+        let position = columns.iter().find(counts).map(|column| column.name.clone()).filter(|_| !self.rng.one_in(3));
+        let most = self.rng.one_in(3).then(|| 1 + self.rng.below(3));
+        Rows { field: "each".to_owned(), keep_empty: !self.rng.one_in(3), position, most }
+    }
+
+    /// Adds objects to the records of a file.
+    fn objects(&mut self, field: &str, inner: &[Column], file: &mut InputFile, tidy: bool) {
+        for input in &mut file.rows {
+            let Input::Row(fields) = input else { continue };
+            let object = |generator: &mut Self| {
+                let mut object = Vec::new();
+                for Column { name, kind, .. } in inner {
+                    if tidy || !generator.rng.one_in(12) {
+                        object.push((name.clone(), generator.cell(Some(*kind), true, tidy)));
+                    }
+                }
+                if generator.rng.one_in(3) {
+                    let place = generator.rng.below(object.len() + 1);
+                    object.insert(place, ("lot".to_owned(), generator.cell(None, true, tidy)));
+                }
+                object
+            };
+            let cell = match self.rng.below(8) {
+                0 => continue,
+                1 => Cell::Null,
+                2 => Cell::Object(object(self)),
+                3 => Cell::Objects(Vec::new()),
+                _ => Cell::Objects((0..1 + self.rng.below(4)).map(|_| object(self)).collect()),
+            };
+            let place = self.rng.below(fields.len() + 1);
+            fields.insert(place, (field.to_owned(), cell));
+        }
     }
 
     fn file(&mut self, name: String, columns: &[Column], header: &[String], json: bool, tidy: bool) -> InputFile {

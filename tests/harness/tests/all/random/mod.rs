@@ -8,13 +8,14 @@ mod model;
 mod outputs;
 mod plan;
 mod rng;
+mod sources;
 
 use clinker_harness::weather::{self, Weather};
 use clinker_harness::{Command, Outcome as Found, Scratch};
 
 use self::model::{Dead, Outcome, Rejects};
 use self::outputs::outputs;
-use self::plan::{Op, Plan, SinkSpec, Split};
+use self::plan::{Op, Plan, SinkSpec, SourceSpec, Split};
 
 const PLANS: u64 = 2000;
 
@@ -57,6 +58,9 @@ fn random_plans_reach_every_kind_of_run() {
         }
         for node in &plan.nodes {
             saw(match &node.op {
+                Op::Source(SourceSpec { rows: Some(rows), .. }) => {
+                    format!("source, several rows a record, position {}", rows.position.is_some())
+                }
                 Op::Source(source) => format!("source, json {}, drop {}", source.json, source.drop),
                 Op::Transform { checks, .. } => format!("transform, checks {}", checks.len()),
                 Op::Route { inclusive, .. } => format!("route, inclusive {inclusive}"),
@@ -73,7 +77,7 @@ fn random_plans_reach_every_kind_of_run() {
             saw(format!("{} at {}", dead.category, dead.stage.split(':').next().unwrap_or_default()));
         }
     }
-    assert!(seen.len() >= 26, "{seen:#?}");
+    assert!(seen.len() >= 36, "{seen:#?}");
     assert!(seen.values().all(|times| *times >= 5), "{seen:#?}");
 }
 
@@ -123,7 +127,7 @@ fn stopped(expected: &Outcome, found: &Found, files: &[String]) -> Result<(), St
     let Some(Dead { file, row, category, stage, .. }) = &expected.stopped_by else { return Ok(()) };
     let text = found.stderr.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
     let named = match (stage.as_str(), *category) {
-        ("source", "structural_validation") => vec![format!("file {file}, line ")],
+        ("source", "structural_validation" | "expansion_limit_exceeded") => vec![format!("file {file}, line ")],
         ("source", _) => vec![format!("file=\"{file}\" row={row} ")],
         _ => vec![stage.clone(), format!("file {file}"), format!("row {row}")],
     };

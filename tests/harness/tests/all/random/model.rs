@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::expr::{Cell, Expr, Failed, Kind, Scope, integer, lookup};
-use super::plan::{Breaker, Check, Column, Input, Node, Op, Plan, Port, SinkSpec, SourceSpec, Statement, object};
+use super::expr::{Cell, Expr, Failed, Scope, lookup};
+use super::plan::{Breaker, Check, Column, Node, Op, Plan, Port, SinkSpec, Statement};
 
 /// A record on its way.
 #[derive(Clone, Debug)]
@@ -16,11 +16,11 @@ pub struct Record {
 
 #[derive(Clone, Debug)]
 pub struct Origin {
-    source: String,
+    pub source: String,
     pub file: String,
-    row: u64,
+    pub row: u64,
     /// Counted over the files of the Source.
-    ordinal: u64,
+    pub ordinal: u64,
 }
 
 /// A dead letter.
@@ -36,11 +36,11 @@ pub struct Dead {
     pub route: String,
     pub cells: Vec<(String, String)>,
     pub raw: String,
-    ordinal: u64,
+    pub ordinal: u64,
 }
 
 /// Results of one row, or a failure where it stands.
-enum Event {
+pub enum Event {
     Row(Record),
     Dead(Dead),
     /// It goes nowhere.
@@ -299,7 +299,7 @@ impl Model<'_> {
         }
     }
 
-    fn dead(&self, node: &Node, stage: String, record: &Record, category: &'static str) -> Dead {
+    pub fn dead(&self, node: &Node, stage: String, record: &Record, category: &'static str) -> Dead {
         Dead {
             source: record.origin.source.clone(),
             file: record.origin.file.clone(),
@@ -380,56 +380,6 @@ impl Model<'_> {
             taken.push(default.clone());
         }
         Ok(taken)
-    }
-
-    fn read(&self, node: &Node, source: &SourceSpec) -> Vec<Event> {
-        let mut events = Vec::new();
-        for file in &source.files {
-            for (row, input) in (1..).zip(&file.rows) {
-                let ordinal = events.len() as u64 + 1;
-                let origin = Origin { source: node.name.clone(), file: file.name.clone(), row, ordinal };
-                events.push(self.admit(node, source, origin, input));
-            }
-        }
-        events
-    }
-
-    fn admit(&self, node: &Node, source: &SourceSpec, origin: Origin, input: &Input) -> Event {
-        let mut record = Record { cells: Vec::new(), extra: Vec::new(), origin };
-        let fields = match input {
-            Input::Row(fields) => fields,
-            Input::Broken(raw) => {
-                let dead = self.dead(node, "source".to_owned(), &record, "structural_validation");
-                return Event::Dead(Dead { raw: raw.clone(), ..dead });
-            }
-        };
-        let given = |name: &str| fields.iter().find(|(known, _)| known == name).map(|(_, cell)| cell.clone());
-        let mut failed = None;
-        for Column { name, kind, nullable } in &source.columns {
-            let cell = given(name).unwrap_or(Cell::Null);
-            match admitted(&cell, *kind, *nullable) {
-                Some(value) => record.cells.push((name.clone(), value)),
-                None => failed = failed.or(Some((name.clone(), cell))),
-            }
-        }
-        let declared = |name: &String| source.columns.iter().any(|column| column.name == *name);
-        if !source.drop {
-            record.extra = fields.iter().filter(|(name, _)| !declared(name)).cloned().collect();
-            // The first file fixes the columns of formats with a header.
-            let place = |name: &str| source.files[0].header.iter().position(|first| first == name);
-            if !source.json {
-                record.extra.sort_by_key(|(name, _)| place(name));
-            }
-        }
-        let Some((field, cell)) = failed else { return Event::Row(record) };
-        let as_read = |column: &Column| (column.name.clone(), given(&column.name).unwrap_or(Cell::Null).text());
-        Event::Dead(Dead {
-            field,
-            value: cell.text(),
-            cells: source.columns.iter().map(as_read).collect(),
-            raw: if record.extra.is_empty() { String::new() } else { object(&record.extra) },
-            ..self.dead(node, "source".to_owned(), &record, "type_coercion_failure")
-        })
     }
 
     /// The failures of one row, in their order.
@@ -539,23 +489,5 @@ fn fails(check: &Check, record: &Scope) -> bool {
             Ok(result) => !check.warn && result != Cell::Bool(true),
             Err(_) => true,
         },
-    }
-}
-
-/// The value of a declared type, if there is one.
-fn admitted(cell: &Cell, kind: Kind, nullable: bool) -> Option<Cell> {
-    match (kind, cell) {
-        (_, Cell::Null) => nullable.then_some(Cell::Null),
-        (Kind::Text, Cell::Text(_)) | (Kind::Int, Cell::Int(_)) | (Kind::Bool, Cell::Bool(_)) => Some(cell.clone()),
-        (_, Cell::Text(text)) if text.is_empty() => nullable.then_some(Cell::Null),
-        (Kind::Int, Cell::Text(text)) => integer(text).map(Cell::Int),
-        (Kind::Int, Cell::Bool(value)) => Some(Cell::Int(i64::from(*value))),
-        (Kind::Bool, Cell::Int(value)) => Some(Cell::Bool(*value != 0)),
-        (Kind::Bool, Cell::Text(text)) => match text.to_lowercase().as_str() {
-            "true" | "yes" | "1" | "on" => Some(Cell::Bool(true)),
-            "false" | "no" | "0" | "off" => Some(Cell::Bool(false)),
-            _ => None,
-        },
-        (Kind::Text, _) => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::expr::{Cell, Expr, Kind};
+use super::expr::{Cell, Expr, Kind, object};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -37,6 +37,19 @@ pub struct SourceSpec {
     pub files: Vec<InputFile>,
     /// Has a dead-letter file of its own.
     pub own_rejects: bool,
+    pub rows: Option<Rows>,
+}
+
+/// One row for each object in a field.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    pub field: String,
+    /// A record without an object is a row, too.
+    pub keep_empty: bool,
+    /// The declared column that receives the number of the object.
+    pub position: Option<String>,
+    /// The most rows of one record.
+    pub most: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -278,6 +291,13 @@ fn source_config(name: &str, source: &SourceSpec) -> String {
     if source.drop {
         lines.push_str("      on_unmapped: { mode: drop }\n");
     }
+    if let Some(Rows { field, keep_empty, position, most }) = &source.rows {
+        let position = position.as_ref().map_or_else(String::new, |name| format!(", position_column: {name}"));
+        let _ = writeln!(lines, "      split_to_rows: [ {{ field: {field}, keep_empty: {keep_empty}{position} }} ]");
+        if let Some(most) = most {
+            let _ = writeln!(lines, "      max_output_rows_per_input: {most}");
+        }
+    }
     lines.push_str("      schema:\n");
     for Column { name, kind, nullable } in &source.columns {
         let kind = if *nullable { format!("nullable({})", kind.word()) } else { kind.word().to_owned() };
@@ -331,11 +351,4 @@ fn bytes(json: bool, file: &InputFile) -> String {
         text.push('\n');
     }
     text
-}
-
-/// A JSON object.
-pub fn object(fields: &[(String, Cell)]) -> String {
-    let members: Vec<String> =
-        fields.iter().map(|(name, cell)| format!("{}:{}", super::expr::json_string(name), cell.json())).collect();
-    format!("{{{}}}", members.join(","))
 }
