@@ -10,9 +10,10 @@ use clinker_events::{Progress, Subscriber};
 use clinker_plan::{CompiledPlan, DeadLetterPlan, NodeId};
 use clinker_publish::{ArtifactKind, Attempt, CollisionPolicy, StagedFile};
 
-use crate::block::{BlockResult, PendingFailure};
+use crate::block::{BlockResult, PendingFailure, SeenRows};
 use crate::breakers::Breakers;
 use crate::destinations::{Destinations, SourceFileAt};
+use crate::operators::sort::{Sorter, spill_failed};
 use crate::outputs::{Closed, Complete, Output, Target, write_failed};
 use crate::sidecar::FinalFile;
 use crate::split::Split;
@@ -38,8 +39,10 @@ pub(crate) struct Applier<'p> {
     pub books: Books,
     pub worst: Worst,
     pub ok_rows: u64,
-    /// For each Source the ordinal of the last row that was counted so.
-    pub ok_last: Vec<u64>,
+    /// Which source rows were counted so.
+    pub ok_seen: SeenRows,
+    /// The sort of each node that is a Sink with an order of its own.
+    pub sorters: Vec<Option<Sorter>>,
     /// Time of the last dead letter: the clock may step back, the file may not.
     pub last_instant: i128,
     /// Reported when the run has completed.
@@ -227,13 +230,19 @@ impl Applier<'_> {
             }
             Progress::add(&self.progress.rows_written, output.encoded.ends.len() as u64);
         }
+        for input in std::mem::take(&mut block.sorts) {
+            if let Some(sorter) = &mut self.sorters[input.node] {
+                let pushed = sorter.push(input.rows);
+                pushed.map_err(|error| spill_failed(&self.plan.nodes[input.node].name, error))?;
+            }
+        }
         let sources = self.plan.nodes.iter().zip(&block.books.nodes).filter(|(node, _)| node.inputs.is_empty());
         Progress::add(&self.progress.rows_read, sources.map(|(_, book)| book.total_in()).sum());
         for turn in &block.turns {
             self.breakers.reach(turn.source, turn.ordinal);
         }
         self.books.add(&block.books);
-        self.ok_rows += block.written.count(&mut self.ok_last);
+        self.ok_rows += block.written.count(&mut self.ok_seen);
         match block.fault {
             Some(error) => Err(error),
             None => Ok(()),

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use clinker_diagnostics::Diagnostic;
 use clinker_events::Level;
 use clinker_format::Encoded;
-use clinker_memory::Reservation;
+use clinker_memory::{Budget, Reservation};
 use clinker_plan::{Node, NodeId};
 use clinker_record::{Batch, Category, Origin};
 
+use crate::operators::sort::Keyed;
 use crate::operators::transform::log::PendingLog;
 use crate::{Books, RunError};
 
@@ -97,6 +98,12 @@ pub(crate) struct SinkBytes {
     pub waiting: Option<Batch>,
 }
 
+/// Rows on their way into the sort of a Sink.
+pub(crate) struct SortInput {
+    pub node: NodeId,
+    pub rows: Keyed,
+}
+
 /// Everything one block causes, to be applied in input order.
 pub(crate) struct BlockResult {
     /// Files that were opened before this block, in order.
@@ -110,6 +117,8 @@ pub(crate) struct BlockResult {
     /// Records that log directives count.
     pub logs: Vec<PendingLog>,
     pub outputs: Vec<SinkBytes>,
+    /// Rows that a Sink orders before it writes them.
+    pub sorts: Vec<SortInput>,
     pub books: Books,
     /// Whose turn comes where, in the order of their places: what has been read when a row fails is counted by them. Rows
     /// that went nowhere have had their turn, too.
@@ -140,6 +149,7 @@ impl BlockResult {
         self.notes.extend(part.notes);
         self.logs.extend(part.logs);
         self.outputs.extend(part.outputs);
+        self.sorts.extend(part.sorts);
         self.books.add(&part.books);
         self.written = part.written;
     }
@@ -185,6 +195,7 @@ impl BlockResult {
             events: Vec::new(),
             logs: Vec::new(),
             outputs: Vec::new(),
+            sorts: Vec::new(),
             books: Books::new(nodes),
             turns: VecDeque::new(),
             written: Written::default(),
@@ -229,16 +240,51 @@ impl Written {
         }
     }
 
-    /// How many source rows have an output row. `last` has for each Source the ordinal of the last one that was counted:
-    /// the rows of one record may be spread over several blocks.
-    pub(crate) fn count(&self, last: &mut [u64]) -> u64 {
+    /// How many source rows have an output row for the first time.
+    pub(crate) fn count(&self, seen: &mut SeenRows) -> u64 {
         let written = self.rows.iter().enumerate().filter(|(_, row)| **row);
         let Some(origin) = &self.shared else { return self.counted + written.count() as u64 };
         let is_new = |(place, _): &(usize, &bool)| {
             let (run, distance) = origin.at(*place as u32);
-            let ordinal = run.ordinal + distance;
-            std::mem::replace(&mut last[usize::from(run.source)], ordinal) != ordinal
+            seen.is_new(usize::from(run.source), run.ordinal + distance)
         };
         written.filter(is_new).count() as u64
+    }
+}
+
+/// The source rows that were counted as written.
+pub(crate) enum SeenRows {
+    /// Rows come in the order of their Source: the ordinal of the last one of each. The rows of one record may be spread
+    /// over several blocks.
+    Last(Vec<u64>),
+    /// A Sink orders its rows, so they come in any order: a bit for each row of each Source.
+    All(Vec<Vec<u64>>, Reservation),
+}
+
+impl SeenRows {
+    /// Nothing was written yet. `sorted` says whether a Sink orders its rows.
+    pub(crate) fn new(sources: usize, sorted: bool, budget: &Arc<Budget>) -> Self {
+        match sorted {
+            false => SeenRows::Last(vec![0; sources]),
+            true => SeenRows::All(vec![Vec::new(); sources], budget.reserve("written rows", 0)),
+        }
+    }
+
+    fn is_new(&mut self, source: usize, ordinal: u64) -> bool {
+        match self {
+            SeenRows::Last(last) => std::mem::replace(&mut last[source], ordinal) != ordinal,
+            SeenRows::All(rows, memory) => {
+                let (word, bit) = ((ordinal / 64) as usize, 1 << (ordinal % 64));
+                let bits = &mut rows[source];
+                if bits.len() <= word {
+                    let before = bits.capacity();
+                    bits.resize(word + 1, 0);
+                    memory.resize(memory.bytes() + 8 * (bits.capacity() - before) as u64);
+                }
+                let is_new = bits[word] & bit == 0;
+                bits[word] |= bit;
+                is_new
+            }
+        }
     }
 }

@@ -18,6 +18,8 @@ pub struct NodeBook {
     pub empty: u64,
     /// Rows dropped by `filter`.
     pub filtered: u64,
+    /// Rows excluded by `null_order: drop`.
+    pub null_dropped: u64,
     /// Rows rejected, by category.
     pub rejected: Vec<(Category, u64)>,
 }
@@ -57,7 +59,8 @@ impl NodeBook {
 
     /// Whether every row that came in, or was added, went somewhere.
     pub fn balances(&self) -> bool {
-        self.total_in() + self.added() == self.total_out() + self.filtered + self.rejected_total() + self.empty
+        self.total_in() + self.added()
+            == self.total_out() + self.filtered + self.null_dropped + self.rejected_total() + self.empty
     }
 
     /// Rows added, for whatever reason.
@@ -74,6 +77,7 @@ impl NodeBook {
         self.expanded += other.expanded;
         self.empty += other.empty;
         self.filtered += other.filtered;
+        self.null_dropped += other.null_dropped;
         for (category, rows) in &other.rejected {
             self.reject(*category, *rows);
         }
@@ -109,13 +113,14 @@ impl Books {
             if !book.balances() {
                 return Err(format!(
                     "the books of node `{}` do not balance: {} in, {} copied, {} expanded, {} out, {} filtered, \
-                     {} rejected, {} empty",
+                     {} null dropped, {} rejected, {} empty",
                     node.name,
                     book.total_in(),
                     book.copied,
                     book.expanded,
                     book.total_out(),
                     book.filtered,
+                    book.null_dropped,
                     book.rejected_total(),
                     book.empty
                 ));

@@ -27,6 +27,6 @@ mod unit;
 
 pub use books::{Books, NodeBook};
 pub use cancel::CancelToken;
-pub use envelope::{InputOpener, OsInputs, Preview, RunEnvelope};
+pub use envelope::{InputOpener, OsInputs, Preview, RunEnvelope, SpillOptions};
 pub use error::RunError;
 pub use run::{RunReport, run};

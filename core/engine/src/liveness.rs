@@ -1,6 +1,6 @@
 //! Which columns of a node's output anybody reads: the others are not carried along.
 
-use clinker_plan::{Check, CompiledPlan, NodeId, Operator, OutputSource, ProjectedFrom, TransformPlan};
+use clinker_plan::{Check, CompiledPlan, NodeId, Operator, OutputSource, ProjectedFrom, SortKeyFrom, TransformPlan};
 
 /// For each node, for each of its output columns, whether a node below reads it.
 pub(crate) fn live_columns(plan: &CompiledPlan, letters_are_written: bool) -> Vec<Vec<bool>> {
@@ -40,7 +40,11 @@ fn reads(plan: &CompiledPlan, id: NodeId, position: usize, live: &[bool], letter
                 ProjectedFrom::Column(at) => Some(*at),
                 ProjectedFrom::Widened(_) => None,
             });
-            from.chain(sink.split.iter().filter_map(|split| split.group_key)).collect()
+            let sorted = sink.sort.iter().filter_map(|key| match key.from {
+                SortKeyFrom::Column(at) => Some(at),
+                SortKeyFrom::Widened(_) => None,
+            });
+            from.chain(sink.split.iter().filter_map(|split| split.group_key)).chain(sorted).collect()
         }
     }
 }

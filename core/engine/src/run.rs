@@ -15,14 +15,16 @@ use clinker_plan::{CompiledPlan, LogWhen, NodeId, Operator, SourcePlan, Strategy
 use clinker_publish::Attempt;
 
 use crate::apply::{Applier, LetterFile, Outputs};
+use crate::block::SeenRows;
 use crate::breakers::Breakers;
 use crate::destinations::Destinations;
 use crate::error::exit;
 use crate::operators::sink::SinkOperator;
+use crate::operators::sort::Sorter;
 use crate::operators::transform::log;
 use crate::outputs::sync_all;
 use crate::runtime::{InputPaths, Letters, Runtime};
-use crate::unit::{Part, parts, run_interleave, run_source};
+use crate::unit::{Part, drain_sorted, parts, run_interleave, run_source};
 use crate::{Books, RunEnvelope, RunError, sidecar};
 
 /// What a completed run did.
@@ -74,8 +76,8 @@ pub fn run(plan: &CompiledPlan, mut envelope: RunEnvelope) -> Result<RunReport, 
         preview: preview.is_some(),
     };
     let letter_file_of = runtime.letters.as_ref().map(Letters::of_sources).unwrap_or_default();
-    let mut applier = applier(plan, envelope, destinations, letter_file_of)?;
     let sinks = sink_operators(plan);
+    let mut applier = applier(&runtime, &sinks, envelope, destinations, letter_file_of)?;
     log_boundaries(&runtime, LogWhen::BeforeTransform);
     for part in parts(plan) {
         match part {
@@ -83,8 +85,15 @@ pub fn run(plan: &CompiledPlan, mut envelope: RunEnvelope) -> Result<RunReport, 
             Part::Interleave(merge) => run_interleave(&runtime, merge, &sinks, &mut applier)?,
         }
     }
+    drain_sorted(&runtime, &sinks, &mut applier)?;
     log_boundaries(&runtime, LogWhen::AfterTransform);
     for sink in &sinks {
+        let excluded = applier.books.nodes[sink.node].null_dropped;
+        if excluded > 0 {
+            let name = &plan.nodes[sink.node].name;
+            let text = format!("sink `{name}`: {excluded} record(s) excluded by null_order: drop");
+            runtime.subscriber.event(Level::Info, &text);
+        }
         applier.warnings.extend(sink.warnings(&plan.nodes[sink.node].schema));
     }
     applier.outputs.close_all(&mut applier.attempt)?;
@@ -144,11 +153,13 @@ fn report(runtime: &Runtime<'_>, applier: &Applier<'_>) -> RunReport {
 
 /// Everything with effects: destinations are checked and opened here, before any record is read.
 fn applier<'p>(
-    plan: &'p CompiledPlan,
+    runtime: &Runtime<'p>,
+    sinks: &[SinkOperator<'p>],
     envelope: RunEnvelope,
     destinations: Destinations<'p>,
     letter_file_of: Vec<Option<usize>>,
 ) -> Result<Applier<'p>, RunError> {
+    let plan = runtime.plan;
     let kept = plan.failures.strategy == Strategy::Continue && !destinations.preview;
     let letters: Vec<LetterFile> =
         plan.dead_letters.iter().filter(|_| kept).map(|file| LetterFile::new(plan, file)).collect();
@@ -175,13 +186,23 @@ fn applier<'p>(
         books: Books::new(&plan.nodes),
         worst: Worst::default(),
         ok_rows: 0,
-        ok_last: vec![0; plan.nodes.len()],
+        ok_seen: SeenRows::new(plan.nodes.len(), sinks.iter().any(SinkOperator::sorts), &runtime.budget),
+        sorters: sorters(runtime, sinks),
         breakers: Breakers::new(plan),
         logged: vec![0; plan.nodes.len()],
         last_instant: i128::MIN,
         warnings: Vec::new(),
         current_source: 0,
     })
+}
+
+/// The sorts of the Sinks that have an order of their own, by node.
+fn sorters<'p>(runtime: &Runtime<'p>, sinks: &[SinkOperator<'p>]) -> Vec<Option<Sorter>> {
+    let mut sorters: Vec<Option<Sorter>> = runtime.plan.nodes.iter().map(|_| None).collect();
+    for sink in sinks {
+        sorters[sink.node] = sink.sorter(runtime);
+    }
+    sorters
 }
 
 /// Log events that stand before the first or after the last record of a Transform.

@@ -8,6 +8,7 @@ use clinker_dlq::{Clock, ColumnMap, Layout, SOURCE_RECORD};
 use clinker_events::{Level, Progress, Subscriber};
 use clinker_format::BlockBound;
 use clinker_memory::Budget;
+use clinker_memory::spill::SpillDirectory;
 use clinker_plan::{CompiledPlan, NodeId, Operator, SourcePlan, Strategy};
 
 use crate::envelope::InputOpener;
@@ -29,8 +30,13 @@ pub(crate) type InputPaths = Arc<[Vec<PathBuf>]>;
 /// The shared, immutable part of a run.
 pub(crate) struct Runtime<'p> {
     pub plan: &'p CompiledPlan,
-    /// Whether several rows may stem from one record of a Source.
-    pub expands: bool,
+    /// Whether rows are told apart by where they come from: several may stem from one record of a Source, or a Sink
+    /// gives back later what it was given.
+    pub tracks_rows: bool,
+    /// Where state goes that leaves memory.
+    pub spill: Arc<SpillDirectory>,
+    /// Whether it is compressed, where that was said.
+    pub compress: Option<bool>,
     pub live: Vec<Vec<bool>>,
     pub letters: Option<Letters>,
     pub strategy: Strategy,
@@ -77,11 +83,17 @@ impl<'p> Runtime<'p> {
     ) -> Result<Self, RunError> {
         let writes_letters = plan.failures.strategy == Strategy::Continue && envelope.preview.is_none();
         let letters = if writes_letters { Letters::new(plan)? } else { None };
-        let budget = Budget::new(plan.memory.limit);
+        let budget = Budget::watching(plan.memory.limit, clinker_memory::resident_bytes);
         let (in_flight, bytes) = share(plan.memory.limit, envelope.threads);
         Ok(Self {
             plan,
-            expands: plan.nodes.iter().any(|node| matches!(&node.operator, Operator::Source(source) if source.expands)),
+            tracks_rows: plan.nodes.iter().any(|node| match &node.operator {
+                Operator::Source(source) => source.expands,
+                Operator::Sink(sink) => !sink.sort.is_empty(),
+                _ => false,
+            }),
+            spill: SpillDirectory::new(&envelope.spill.parent, &envelope.execution_id, envelope.spill.cap),
+            compress: envelope.spill.compress,
             live: live_columns(plan, letters.is_some()),
             letters,
             strategy: plan.failures.strategy,
@@ -108,6 +120,12 @@ impl<'p> Runtime<'p> {
             batch_budget: usize::try_from(plan.memory.limit / BATCH_SHARE).unwrap_or(usize::MAX),
             record_limit: envelope.preview.as_ref().map(|preview| preview.records),
         })
+    }
+
+    /// Whether spilled batches of so many columns are compressed: where nobody has said, when it pays.
+    pub(crate) fn compresses(&self, columns: usize) -> bool {
+        let pays = columns * 32 * self.plan.batch_size >= 4 << 10 && self.plan.batch_size >= 1024;
+        self.compress.unwrap_or(pays)
     }
 
     /// The context of the evaluations of one block: `now` is sampled here.

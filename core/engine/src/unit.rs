@@ -14,6 +14,7 @@ use crate::interleave::{Piece, Puller};
 use crate::operators::merge::merge;
 use crate::operators::route::route;
 use crate::operators::sink::SinkOperator;
+use crate::operators::sort::spill_failed;
 use crate::operators::source::{BlockWork, Body, SourceReader, Work, admit_block};
 use crate::operators::transform::transform;
 use crate::runtime::{Runtime, sources_above};
@@ -49,6 +50,12 @@ impl Effects<BlockResult> for UnitEffects<'_, '_> {
 
 impl UnitEffects<'_, '_> {
     fn settle_and_apply(&mut self, mut result: BlockResult) -> Result<(), RunError> {
+        if !result.opened.is_empty() {
+            // The next file begins: what was sorted for the one before it is written first.
+            for node in self.applier.destinations.sinks_per_file(self.applier.current_source) {
+                self.drain(node)?;
+            }
+        }
         self.applier.open_files(&mut result)?;
         let mut outputs = Vec::new();
         let mut settled = false;
@@ -79,6 +86,26 @@ impl UnitEffects<'_, '_> {
             result.sort();
         }
         self.applier.apply_block(result)
+    }
+
+    /// Writes what a Sink has put in order.
+    fn drain(&mut self, node: NodeId) -> Result<(), RunError> {
+        let Some(sink) = self.unit.sinks.iter().find(|sink| sink.node == node) else { return Ok(()) };
+        let next = sink.sorter(self.runtime);
+        let Some(sorter) = std::mem::replace(&mut self.applier.sorters[node], next) else { return Ok(()) };
+        let failed = |error| spill_failed(&self.runtime.plan.nodes[node].name, error);
+        let mut sorted = sorter.finish().map_err(failed)?;
+        while let Some(batch) = sorted.next().map_err(failed)? {
+            if self.runtime.cancel.is_cancelled() {
+                return Err(RunError::Cancelled);
+            }
+            let mut result = BlockResult::new(&self.runtime.plan.nodes, Vec::new());
+            result.written = Written::new(&batch, 1, true);
+            sink.encode_ordered(self.runtime, batch, &mut result);
+            result.sort();
+            self.settle_and_apply(result)?;
+        }
+        Ok(())
     }
 
     /// Takes rows through the unit in pieces that fit, and applies each before the next one is made. What the Source
@@ -172,6 +199,17 @@ pub(crate) fn run_interleave<'p>(
         effects.apply(result)?;
     }
     Ok(())
+}
+
+/// Writes what the Sinks have put in order, in plan order.
+pub(crate) fn drain_sorted<'p>(
+    runtime: &Runtime<'p>,
+    sinks: &[SinkOperator<'p>],
+    applier: &mut Applier<'p>,
+) -> Result<(), RunError> {
+    let unit = Unit { origin: 0, below: Vec::new(), sinks: sinks.iter().collect() };
+    let mut effects = UnitEffects { runtime, unit: &unit, applier };
+    sinks.iter().filter(|sink| sink.sorts()).try_for_each(|sink| effects.drain(sink.node))
 }
 
 /// What is run one after the other.
@@ -308,7 +346,7 @@ impl<'u, 'p> Unit<'u, 'p> {
     /// Admitted rows of one block through all nodes below the Source.
     fn flow(&self, runtime: &Runtime<'_>, admitted: Batch, evaluation: &RunContext) -> Result<BlockResult, TooLarge> {
         let mut part = BlockResult::new(&runtime.plan.nodes, Vec::new());
-        part.written = Written::new(&admitted, self.sinks.len(), runtime.expands);
+        part.written = Written::new(&admitted, self.sinks.len(), runtime.tracks_rows);
         let mut flow = Flow::new(runtime.plan);
         flow.put(self.origin, vec![Some(admitted)]);
         for &id in &self.below {
@@ -344,7 +382,7 @@ impl<'u, 'p> Unit<'u, 'p> {
             }
             Operator::Sink(_) => {
                 if let Some(sink) = self.sinks.iter().find(|sink| sink.node == id) {
-                    sink.encode(runtime, batch, part);
+                    sink.take(runtime, batch, part);
                 }
             }
         }

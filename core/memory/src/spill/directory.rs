@@ -21,7 +21,6 @@ const GRACE: Duration = Duration::from_secs(5);
 pub struct SpillDirectory {
     path: PathBuf,
     cap: Option<u64>,
-    compress: bool,
     live: AtomicU64,
     /// All bytes that were ever written.
     written: AtomicU64,
@@ -32,11 +31,10 @@ pub struct SpillDirectory {
 
 impl SpillDirectory {
     /// The directory `clinker-spill-<id>` below `parent`. Nothing is created yet.
-    pub fn new(parent: &Path, id: &str, cap: Option<u64>, compress: bool) -> Arc<Self> {
+    pub fn new(parent: &Path, id: &str, cap: Option<u64>) -> Arc<Self> {
         Arc::new(Self {
             path: parent.join(format!("{PREFIX}{id}")),
             cap,
-            compress,
             live: AtomicU64::new(0),
             written: AtomicU64::new(0),
             next: AtomicU64::new(0),
@@ -59,14 +57,14 @@ impl SpillDirectory {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// Starts a file.
+    /// Starts a file, of which the frames are compressed or not.
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn create(self: &Arc<Self>) -> Result<SpillWriter, SpillError> {
+    pub fn create(self: &Arc<Self>, compress: bool) -> Result<SpillWriter, SpillError> {
         self.ensure().map_err(|error| SpillError::of(&self.path, "create the spill directory", error))?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        SpillWriter::create(Arc::clone(self), self.path.join(format!("{number:08}.spill")), self.compress)
+        SpillWriter::create(Arc::clone(self), self.path.join(format!("{number:08}.spill")), compress)
     }
 
     fn ensure(&self) -> io::Result<()> {

@@ -14,7 +14,11 @@ fn frames() -> Vec<Vec<u8>> {
 }
 
 fn written(directory: &Arc<SpillDirectory>) -> SpillFile {
-    let mut writer = directory.create().expect("a file");
+    written_as(directory, false)
+}
+
+fn written_as(directory: &Arc<SpillDirectory>, compress: bool) -> SpillFile {
+    let mut writer = directory.create(compress).expect("a file");
     frames().iter().for_each(|frame| writer.frame(frame).expect("it is written"));
     writer.finish().expect("it is complete")
 }
@@ -36,8 +40,8 @@ fn only_file(directory: &SpillDirectory) -> PathBuf {
 fn eng_9_2_frames_come_back_as_often_as_they_are_read_and_the_bytes_are_counted() {
     for compress in [false, true] {
         let parent = parent();
-        let directory = SpillDirectory::new(parent.path(), "a", None, compress);
-        let file = written(&directory);
+        let directory = SpillDirectory::new(parent.path(), "a", None);
+        let file = written_as(&directory, compress);
         assert_eq!(read(&file).expect("it reads"), frames());
         assert_eq!(read(&file).expect("it reads again"), frames());
         let size = fs::metadata(only_file(&directory)).expect("the file").len();
@@ -55,8 +59,8 @@ fn eng_9_2_frames_come_back_as_often_as_they_are_read_and_the_bytes_are_counted(
 fn eng_9_2_damage_is_an_error_and_never_a_shorter_result() {
     for compress in [false, true] {
         let parent = parent();
-        let directory = SpillDirectory::new(parent.path(), "a", None, compress);
-        let file = written(&directory);
+        let directory = SpillDirectory::new(parent.path(), "a", None);
+        let file = written_as(&directory, compress);
         let path = only_file(&directory);
         let whole = fs::read(&path).expect("the bytes");
         for end in (0..whole.len()).step_by(if compress { 1 } else { 97 }) {
@@ -75,32 +79,32 @@ fn eng_9_2_damage_is_an_error_and_never_a_shorter_result() {
 #[test]
 fn e320_the_cap_counts_what_is_on_disk_at_one_moment() {
     let parent = parent();
-    let directory = SpillDirectory::new(parent.path(), "a", Some(1000), false);
-    let mut writer = directory.create().expect("a file");
+    let directory = SpillDirectory::new(parent.path(), "a", Some(1000));
+    let mut writer = directory.create(false).expect("a file");
     writer.frame(&[1; 600]).expect("it fits");
     let refused = writer.frame(&[1; 600]).expect_err("it does not");
     assert!(matches!(refused, SpillError::Quota { cap: 1000, live: 614, refused: 608 }), "{refused:?}");
     assert_eq!(refused.code(), Some("E320"));
     drop(writer);
     assert_eq!(directory.live(), 0, "an unfinished file is gone");
-    let mut writer = directory.create().expect("a file");
+    let mut writer = directory.create(false).expect("a file");
     writer.frame(&[1; 900]).expect("there is room again");
 }
 
 #[test]
 fn eng_101_a_directory_that_disappeared_is_reported() {
     let parent = parent();
-    let directory = SpillDirectory::new(parent.path(), "a", None, false);
+    let directory = SpillDirectory::new(parent.path(), "a", None);
     let file = written(&directory);
     fs::remove_dir_all(directory.path()).expect("removed");
     assert!(matches!(read(&file), Err(SpillError::Gone { .. })));
-    assert!(matches!(directory.create(), Err(SpillError::Gone { .. })));
+    assert!(matches!(directory.create(false), Err(SpillError::Gone { .. })));
 }
 
 #[test]
 fn eng_104_only_directories_of_dead_runs_are_removed() {
     let parent = parent();
-    let live = SpillDirectory::new(parent.path(), "live", None, false);
+    let live = SpillDirectory::new(parent.path(), "live", None);
     let kept = written(&live);
     let dead = parent.path().join("clinker-spill-dead");
     fs::create_dir(&dead).expect("a directory");
@@ -119,9 +123,18 @@ fn eng_104_only_directories_of_dead_runs_are_removed() {
 fn eng_103_the_directory_is_for_its_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let parent = parent();
-    let directory = SpillDirectory::new(parent.path(), "a", None, false);
+    let directory = SpillDirectory::new(parent.path(), "a", None);
     assert!(!directory.path().exists(), "nothing is made before it is needed");
     let _file = written(&directory);
     let mode = fs::metadata(directory.path()).expect("the directory").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
+}
+
+#[test]
+fn e321_a_full_volume_is_told_from_other_failures() {
+    let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+    let error = SpillError::of(std::path::Path::new("x"), "write", full);
+    assert_eq!(error.code(), Some("E321"));
+    let other = SpillError::of(std::path::Path::new("x"), "write", std::io::Error::other("broken"));
+    assert_eq!(other.code(), None);
 }

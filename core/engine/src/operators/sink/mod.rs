@@ -5,13 +5,15 @@ use std::sync::{Arc, RwLock};
 
 use clinker_diagnostics::Diagnostic;
 use clinker_format::{ColumnSet, Encoded, Encoder, OutputRows, RefusedRow};
-use clinker_plan::{NodeId, ProjectedColumn, ProjectedFrom, SinkPlan, WidenedColumns};
+use clinker_plan::{NodeId, ProjectedColumn, ProjectedFrom, SinkPlan, SortKey, SortKeyFrom, WidenedColumns};
+use clinker_record::key::{KeyField, Unordered};
 use clinker_record::text::CellWriter;
 use clinker_record::{Batch, Category, Column, Failure, Schema};
 
 use super::failing::{StopAs, fail_rows};
+use super::sort::{Keyed, Sorter, Sorting};
 use crate::RunError;
-use crate::block::{BlockResult, Keys, SinkBytes};
+use crate::block::{BlockResult, Keys, SinkBytes, SortInput};
 use crate::error::exit;
 use crate::outputs::Output;
 use crate::runtime::Runtime;
@@ -47,9 +49,76 @@ impl<'p> SinkOperator<'p> {
         }
     }
 
-    /// Encodes the rows of a batch. Where a column is new, its place in the set depends on what came before: then the
+    /// Whether it puts its records in an order of its own.
+    pub(crate) fn sorts(&self) -> bool {
+        !self.plan.sort.is_empty()
+    }
+
+    /// An empty sort, for a Sink that has one.
+    pub(crate) fn sorter(&self, runtime: &Runtime<'_>) -> Option<Sorter> {
+        if !self.sorts() {
+            return None;
+        }
+        let sorting = Sorting {
+            schema: Arc::clone(&runtime.plan.nodes[self.node].schema),
+            fields: self.plan.sort.iter().map(|key| key.key).collect(),
+            columns: {
+                let keys = self.plan.sort.clone();
+                Arc::new(move |batch| key_columns(&keys, batch))
+            },
+            budget: Arc::clone(&runtime.budget),
+            spill: Arc::clone(&runtime.spill),
+            rows: runtime.plan.batch_size,
+            bytes: runtime.bound.bytes,
+            compress: runtime.compresses(runtime.plan.nodes[self.node].schema.columns.len()),
+        };
+        Some(Sorter::new(sorting, "sort"))
+    }
+
+    /// Takes the rows of a batch: encodes them, or gives them to the sort.
+    pub(crate) fn take(&self, runtime: &Runtime<'_>, batch: Batch, out: &mut BlockResult) {
+        if !self.sorts() {
+            return self.encode_ordered(runtime, batch, out);
+        }
+        let batch = self.without_nulls(batch, out);
+        let fields: Vec<KeyField> = self.plan.sort.iter().map(|key| key.key).collect();
+        let columns = key_columns(&self.plan.sort, &batch);
+        match Keyed::new(batch.clone(), &fields, &columns) {
+            Ok(rows) => out.sorts.push(SortInput { node: self.node, rows }),
+            Err(Unordered { row, field }) => {
+                let name = &self.plan.sort[field].name;
+                let failure = Failure {
+                    row: row as u32,
+                    category: Category::TypeCoercionFailure,
+                    field: Some(Arc::clone(name)),
+                    value: None,
+                    detail: format!(
+                        "the sort key `{name}` is {}, which has no order",
+                        columns[field].value(row).type_name()
+                    ),
+                };
+                let stop_as = StopAs { exit: exit::DATA, code: None, always: true };
+                fail_rows(runtime, self.node, &batch, std::slice::from_ref(&failure), &stop_as, out);
+            }
+        }
+    }
+
+    /// Without the records that lack a value which `null_order: drop` asks for.
+    fn without_nulls(&self, batch: Batch, out: &mut BlockResult) -> Batch {
+        let keys: Vec<SortKey> = self.plan.sort.iter().filter(|key| key.drops_null).cloned().collect();
+        let columns = key_columns(&keys, &batch);
+        if columns.iter().all(|column| column.null_count() == 0) {
+            return batch;
+        }
+        let has_all = |row: &u32| columns.iter().all(|column| !column.is_null(*row as usize));
+        let kept: Vec<u32> = (0..batch.rows as u32).filter(has_all).collect();
+        out.books.nodes[self.node].null_dropped += (batch.rows - kept.len()) as u64;
+        batch.take(&kept)
+    }
+
+    /// Encodes the rows of a batch that are in their order. Where a column is new, its place in the set depends on what came before: then the
     /// batch waits for its turn.
-    pub(crate) fn encode(&self, runtime: &Runtime<'_>, batch: Batch, out: &mut BlockResult) {
+    pub(crate) fn encode_ordered(&self, runtime: &Runtime<'_>, batch: Batch, out: &mut BlockResult) {
         self.note(&batch);
         if self.encoder.is_none() {
             // What a row becomes depends on those before it: all rows wait for their turn.
@@ -287,6 +356,18 @@ impl<'p> SinkOperator<'p> {
             fail_rows(runtime, self.node, batch, std::slice::from_ref(&failure), &stop_as, out);
         }
     }
+}
+
+/// The columns of a key.
+fn key_columns(keys: &[SortKey], batch: &Batch) -> Vec<Column> {
+    let column = |key: &SortKey| match &key.from {
+        SortKeyFrom::Column(at) => batch.columns[*at].clone(),
+        SortKeyFrom::Widened(name) => {
+            let field = batch.widened.field(name);
+            field.map_or(Column::Null(batch.rows), |field| field.column.clone())
+        }
+    };
+    keys.iter().map(column).collect()
 }
 
 const UNPOISONED: &str = "a worker that panics ends the run before others go on";

@@ -1,7 +1,6 @@
 //! The merge of sorted runs, in passes when there are many.
 
 use std::cmp::Ordering;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use clinker_memory::Reservation;
@@ -43,31 +42,40 @@ impl Head {
 }
 
 impl Merge {
-    /// Prepares the merge. While there are too many runs, the oldest ones become one.
+    /// Prepares the merge. While there are too many runs, neighbours become one: equal keys keep their order.
     pub(super) fn new(
         mut sorting: Sorting,
-        runs: Vec<Run>,
+        mut runs: Vec<Run>,
         mut levels: LevelTable,
         mut memory: Reservation,
     ) -> Result<Self, SpillError> {
         let fan_in = fan_in(&sorting);
-        let mut runs = VecDeque::from(runs);
         while runs.len() > fan_in {
-            // The oldest runs keep their place: the run they become is the oldest again. As few as necessary, so that
-            // the last merge is a full one.
-            let count = (runs.len() - fan_in + 1).min(fan_in);
-            let first: Vec<Run> = runs.drain(..count).collect();
-            let mut merge = Merge::over(sorting, first, levels, memory)?;
-            let mut writer = RunWriter::new(&merge.sorting)?;
-            let mut out = LevelTable::default();
-            std::mem::swap(&mut out, &mut merge.levels);
-            while let Some(batch) = merge.next_with(&out)? {
-                writer.write(&batch, &mut out)?;
+            let excess = runs.len() - fan_in;
+            // As few runs as necessary, so that the last merge is a full one; a whole pass when that is not enough.
+            let size = (excess + 1).min(fan_in);
+            let merges = if excess < fan_in { 1 } else { usize::MAX };
+            let mut rest = runs.into_iter();
+            runs = Vec::new();
+            while runs.len() < merges && rest.len() >= size {
+                let group: Vec<Run> = rest.by_ref().take(size).collect();
+                let run;
+                (run, sorting, levels, memory) = Merge::over(sorting, group, levels, memory)?.into_run()?;
+                runs.push(run);
             }
-            runs.push_front(writer.finish()?);
-            (sorting, levels, memory) = (merge.sorting, out, merge.memory);
+            runs.extend(rest);
         }
-        Merge::over(sorting, runs.into(), levels, memory)
+        Merge::over(sorting, runs, levels, memory)
+    }
+
+    /// The merged rows as one run.
+    fn into_run(mut self) -> Result<(Run, Sorting, LevelTable, Reservation), SpillError> {
+        let mut writer = RunWriter::new(&self.sorting)?;
+        let mut levels = std::mem::take(&mut self.levels);
+        while let Some(batch) = self.next_with(&levels)? {
+            writer.write(&batch, &mut levels)?;
+        }
+        Ok((writer.finish()?, self.sorting, levels, self.memory))
     }
 
     fn over(sorting: Sorting, runs: Vec<Run>, levels: LevelTable, memory: Reservation) -> Result<Self, SpillError> {

@@ -7,6 +7,8 @@
 
 mod merge;
 mod run;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -15,6 +17,9 @@ use clinker_memory::{Budget, Reservation};
 use clinker_record::key::{self, KeyField, Keys, Unordered};
 use clinker_record::stored::LevelTable;
 use clinker_record::{Batch, Column, SchemaRef};
+
+use crate::RunError;
+use crate::error::exit;
 
 use merge::Merge;
 use run::{Run, RunWriter};
@@ -65,6 +70,8 @@ pub(crate) struct Sorting {
     pub rows: usize,
     /// Bytes of one, about.
     pub bytes: usize,
+    /// Whether runs are compressed.
+    pub compress: bool,
 }
 
 /// A row by the beginning of its key, its batch and its row there.
@@ -117,11 +124,6 @@ impl Sorter {
         self.memory.resize(self.memory.bytes() + keyed.bytes() as u64);
         self.held.push(keyed);
         if self.memory.is_asked_to_spill() { self.spill() } else { Ok(()) }
-    }
-
-    /// Rows that were taken and not yet given back, or an estimate for messages.
-    pub(crate) fn spilled_bytes(&self) -> u64 {
-        self.runs.iter().map(Run::bytes).sum()
     }
 
     /// Writes what is held as a sorted run.
@@ -218,4 +220,16 @@ fn order(held: &[Keyed]) -> Vec<Place> {
             .then_with(|| (one.batch, one.row).cmp(&(other.batch, other.row)))
     });
     order
+}
+
+/// What a failure of spilled state means for the run.
+pub(crate) fn spill_failed(node: &str, error: SpillError) -> RunError {
+    let message = format!("node `{node}`: {error}");
+    match error.code() {
+        Some("E320") => RunError::coded(exit::INFRASTRUCTURE, "E320", message)
+            .help("raise `storage.spill.disk_cap_bytes`, or the memory limit; nothing was published"),
+        Some("E321") => RunError::coded(exit::INFRASTRUCTURE, "E321", message)
+            .help("free space, or name a larger volume with `storage.spill.dir`; nothing was published"),
+        _ => RunError::uncoded(exit::INFRASTRUCTURE, message).help("run again; nothing was published"),
+    }
 }

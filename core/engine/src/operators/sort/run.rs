@@ -11,12 +11,6 @@ pub(super) struct Run {
     file: SpillFile,
 }
 
-impl Run {
-    pub(super) fn bytes(&self) -> u64 {
-        self.file.bytes()
-    }
-}
-
 /// A run that is written.
 pub(super) struct RunWriter {
     writer: SpillWriter,
@@ -25,7 +19,7 @@ pub(super) struct RunWriter {
 
 impl RunWriter {
     pub(super) fn new(sorting: &Sorting) -> Result<Self, SpillError> {
-        Ok(Self { writer: sorting.spill.create()?, bytes: Vec::new() })
+        Ok(Self { writer: sorting.spill.create(sorting.compress)?, bytes: Vec::new() })
     }
 
     /// Appends rows, which follow all rows before them.
