@@ -14,7 +14,7 @@ use crate::interleave::{Piece, Puller};
 use crate::operators::merge::merge;
 use crate::operators::route::route;
 use crate::operators::sink::SinkOperator;
-use crate::operators::sort::spill_failed;
+use crate::operators::sort::{Part as SortedPart, Sorted, spill_failed};
 use crate::operators::source::{BlockWork, Body, SourceReader, Work, admit_block};
 use crate::operators::transform::transform;
 use crate::runtime::{Runtime, sources_above};
@@ -95,15 +95,11 @@ impl UnitEffects<'_, '_> {
         let Some(sorter) = std::mem::replace(&mut self.applier.sorters[node], next) else { return Ok(()) };
         let failed = |error| spill_failed(&self.runtime.plan.nodes[node].name, error);
         let mut sorted = sorter.finish().map_err(failed)?;
-        while let Some(batch) = sorted.next().map_err(failed)? {
+        while let Some(part) = sorted.next().map_err(failed)? {
             if self.runtime.cancel.is_cancelled() {
                 return Err(RunError::Cancelled);
             }
-            let mut result = BlockResult::new(&self.runtime.plan.nodes, Vec::new());
-            result.written = Written::new(&batch, 1, true);
-            sink.encode_ordered(self.runtime, batch, &mut result);
-            result.sort();
-            self.settle_and_apply(result)?;
+            self.settle_and_apply(encoded(self.runtime, sink, part))?;
         }
         Ok(())
     }
@@ -160,23 +156,26 @@ pub(crate) fn run_source<'p>(
             sequencer.end(RunError::internal(format!("a worker of `{}` panicked", runtime.plan.nodes[source].name)));
         }
     };
-    if runtime.threads == 1 {
-        work();
-    } else {
-        std::thread::scope(|scope| -> Result<(), RunError> {
-            for number in 0..runtime.threads {
-                let builder = std::thread::Builder::new().name(format!("worker-{number}"));
-                if let Err(error) = builder.spawn_scoped(scope, work) {
-                    let error = RunError::uncoded(exit::INFRASTRUCTURE, format!("cannot start a thread: {error}"))
-                        .help("raise the limit of threads, or run with `--threads 1`");
-                    sequencer.end(error);
-                    break;
-                }
-            }
-            Ok(())
-        })?;
-    }
+    on_all_threads(runtime, &work, &sequencer);
     sequencer.into_outcome()
+}
+
+/// Does the work on every thread of the run.
+fn on_all_threads(runtime: &Runtime<'_>, work: &(dyn Fn() + Sync), sequencer: &Order<'_, '_, '_>) {
+    if runtime.threads == 1 {
+        return work();
+    }
+    std::thread::scope(|scope| {
+        for number in 0..runtime.threads {
+            let builder = std::thread::Builder::new().name(format!("worker-{number}"));
+            if let Err(error) = builder.spawn_scoped(scope, work) {
+                let error = RunError::uncoded(exit::INFRASTRUCTURE, format!("cannot start a thread: {error}"))
+                    .help("raise the limit of threads, or run with `--threads 1`");
+                sequencer.end(error);
+                break;
+            }
+        }
+    });
 }
 
 /// Runs everything at and below a Merge that takes its inputs in turns, and the nodes above it with it.
@@ -208,8 +207,65 @@ pub(crate) fn drain_sorted<'p>(
     applier: &mut Applier<'p>,
 ) -> Result<(), RunError> {
     let unit = Unit { origin: 0, below: Vec::new(), sinks: sinks.iter().collect() };
-    let mut effects = UnitEffects { runtime, unit: &unit, applier };
-    sinks.iter().filter(|sink| sink.sorts()).try_for_each(|sink| effects.drain(sink.node))
+    for sink in sinks {
+        let Some(sorter) = applier.sorters[sink.node].take() else { continue };
+        let name = &runtime.plan.nodes[sink.node].name;
+        let sorted = sorter.finish().map_err(|error| spill_failed(name, error))?;
+        let mut effects = UnitEffects { runtime, unit: &unit, applier };
+        let sequencer = Sequencer::new(&mut effects, runtime.in_flight);
+        let turn = Mutex::new((sorted, 0));
+        let work = || {
+            // As for the blocks of a Source: whoever waits for the result of a worker must not wait for ever.
+            if catch_unwind(AssertUnwindSafe(|| drain_worker(runtime, sink, &turn, &sequencer))).is_err() {
+                sequencer.end(RunError::internal(format!("a worker of `{name}` panicked")));
+            }
+        };
+        on_all_threads(runtime, &work, &sequencer);
+        sequencer.into_outcome()?;
+    }
+    Ok(())
+}
+
+/// Takes rows of a sort in turns and encodes them.
+fn drain_worker(
+    runtime: &Runtime<'_>,
+    sink: &SinkOperator<'_>,
+    turn: &Mutex<(Sorted, u64)>,
+    sequencer: &Order<'_, '_, '_>,
+) {
+    loop {
+        if stop_when_cancelled(&runtime.cancel, sequencer) {
+            return;
+        }
+        let (sequence, part) = {
+            let Ok(mut turn) = turn.lock() else { return };
+            if !sequencer.admit(turn.1) {
+                return;
+            }
+            match turn.0.next() {
+                Ok(None) => return,
+                Ok(Some(part)) => {
+                    turn.1 += 1;
+                    (turn.1 - 1, part)
+                }
+                Err(error) => {
+                    sequencer.end(spill_failed(&runtime.plan.nodes[sink.node].name, error));
+                    return;
+                }
+            }
+        };
+        sequencer.submit(sequence, encoded(runtime, sink, part));
+    }
+}
+
+/// Rows of a sort as they go to their output.
+fn encoded(runtime: &Runtime<'_>, sink: &SinkOperator<'_>, part: SortedPart) -> BlockResult {
+    let batch = part.rows();
+    let mut result = BlockResult::new(&runtime.plan.nodes, Vec::new());
+    result.written = Written::new(&batch, 1, true);
+    sink.encode_ordered(runtime, batch, &mut result);
+    result.sort();
+    result
 }
 
 /// What is run one after the other.

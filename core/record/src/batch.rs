@@ -62,6 +62,19 @@ impl Batch {
         Batch { schema, columns, rows: rows.len(), origin, widened }
     }
 
+    /// The rows of several batches of one schema, one after the other; their places are counted anew.
+    #[must_use]
+    pub fn concat(schema: SchemaRef, batches: &[Batch]) -> Batch {
+        let rows = batches.iter().map(|batch| batch.rows).sum();
+        let pairs = || batches.iter().enumerate().flat_map(|(at, batch)| (0..batch.rows).map(move |row| (at, row)));
+        let column = |at: usize| Column::concat(&batches.iter().map(|batch| &batch.columns[at]).collect::<Vec<_>>());
+        let columns = (0..schema.columns.len()).map(column).collect();
+        let places: Vec<u32> = (0..rows as u32).collect();
+        let pairs: Vec<(usize, usize)> = pairs().collect();
+        let (origin, widened) = (gathered_origin(batches, &pairs, &places), gathered_fields(batches, &pairs));
+        Batch { schema, columns, rows, origin, widened }
+    }
+
     /// The same rows with text of their own, apart from the block they were read from.
     #[must_use]
     pub fn compact(self) -> Batch {

@@ -234,6 +234,36 @@ impl Column {
         }
     }
 
+    /// The values of several columns, one after the other. A column that is all null may stand beside any kind; columns
+    /// of different kinds together become `any`.
+    #[must_use]
+    pub fn concat(columns: &[&Column]) -> Column {
+        let mut kinds = columns.iter().filter(|column| column.array().is_some()).map(|column| column.kind());
+        let rows = columns.iter().map(|column| column.len()).sum();
+        let Some(first) = kinds.next() else { return Column::Null(rows) };
+        if kinds.any(|kind| kind != first) {
+            let values = columns.iter().flat_map(|column| (0..column.len()).map(|row| column.value(row)));
+            return Column::from_values(Kind::Any, &values.collect::<Vec<_>>());
+        }
+        let Some((typed, like)) = columns.iter().find_map(|column| Some((*column, column.array()?))) else {
+            return Column::Null(rows);
+        };
+        let nulls: Vec<Option<ArrayRef>> = columns
+            .iter()
+            .map(|column| column.array().is_none().then(|| new_null_array(like.data_type(), column.len())))
+            .collect();
+        let array = |(column, nulls): (&&Column, &'_ Option<ArrayRef>)| -> ArrayRef {
+            match (column.array(), nulls) {
+                (Some(array), _) => array.slice(0, array.len()),
+                (None, Some(nulls)) => Arc::clone(nulls),
+                (None, None) => unreachable!("an all-null column was given an array of nulls"),
+            }
+        };
+        let arrays: Vec<ArrayRef> = columns.iter().zip(&nulls).map(array).collect();
+        let arrays: Vec<&dyn Array> = arrays.iter().map(|array| &**array).collect();
+        typed.same_kind(arrow_select::concat::concat(&arrays).expect("columns of one kind"))
+    }
+
     /// The same values with text of their own.
     #[must_use]
     pub fn compact(self) -> Column {

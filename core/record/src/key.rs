@@ -53,11 +53,18 @@ impl Keys {
         &self.bytes[start..self.ends[row] as usize]
     }
 
-    /// The first eight bytes of a key as a number; a shorter key is filled up with zeros. Keys whose numbers differ are
-    /// in the order of their numbers.
+    /// Appends the keys of other rows.
+    pub fn append(&mut self, other: &Keys) {
+        let before = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(&other.bytes);
+        self.ends.extend(other.ends.iter().map(|end| before + end));
+    }
+
+    /// Eight bytes of a key from `depth` on as a number; what is missing is filled up with zeros. Keys that agree before
+    /// `depth` and differ in this number are in its order.
     #[inline]
-    pub fn prefix(&self, row: usize) -> u64 {
-        let key = self.key(row);
+    pub fn prefix(&self, row: usize, depth: usize) -> u64 {
+        let key = self.key(row).get(depth..).unwrap_or_default();
         match key.first_chunk::<8>() {
             Some(bytes) => u64::from_be_bytes(*bytes),
             None => {
@@ -355,8 +362,8 @@ mod tests {
         let keys = encode(&[ASCENDING], &[&column], values.len()).expect("it has an order");
         for one in 0..keys.len() {
             for other in 0..keys.len() {
-                if keys.prefix(one) != keys.prefix(other) {
-                    assert_eq!(keys.prefix(one).cmp(&keys.prefix(other)), keys.key(one).cmp(keys.key(other)));
+                if keys.prefix(one, 0) != keys.prefix(other, 0) {
+                    assert_eq!(keys.prefix(one, 0).cmp(&keys.prefix(other, 0)), keys.key(one).cmp(keys.key(other)));
                 }
             }
         }

@@ -6,10 +6,12 @@
 //! arrival, and runs by their number.
 
 mod merge;
+mod order;
 mod run;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use clinker_memory::spill::{SpillDirectory, SpillError};
@@ -22,6 +24,7 @@ use crate::RunError;
 use crate::error::exit;
 
 use merge::Merge;
+use order::{Place, order};
 use run::{Run, RunWriter};
 
 /// Most runs that are merged at once.
@@ -55,6 +58,8 @@ impl Keyed {
     }
 }
 
+/// Rows that become one batch.
+const CHUNK: usize = 64 << 10;
 /// Bytes of the origin of a row of its own.
 const ORIGIN: usize = 32;
 
@@ -74,19 +79,14 @@ pub(crate) struct Sorting {
     pub compress: bool,
 }
 
-/// A row by the beginning of its key, its batch and its row there.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    prefix: u64,
-    batch: u32,
-    row: u32,
-}
-
 /// Takes rows in order of arrival.
 pub(crate) struct Sorter {
     sorting: Sorting,
+    /// Batches of about the same size, then those that came since.
     held: Vec<Keyed>,
-    rows: usize,
+    joined: usize,
+    /// Rows of the latter.
+    loose: usize,
     memory: Reservation,
     runs: Vec<Run>,
     levels: LevelTable,
@@ -94,25 +94,24 @@ pub(crate) struct Sorter {
 
 /// Rows in order.
 pub(crate) enum Sorted {
-    /// All of them are in memory.
-    Held(Box<Held>),
+    /// All of them are in memory: so many a batch, from that one on.
+    Held { held: Arc<Held>, rows: usize, at: usize },
     /// They are on disk.
     Merged(Box<Merge>),
 }
 
 /// Rows in memory with their order.
 pub(crate) struct Held {
-    sorting: Sorting,
+    schema: SchemaRef,
     batches: Vec<Batch>,
     order: Vec<Place>,
-    at: usize,
     _memory: Reservation,
 }
 
 impl Sorter {
     pub(crate) fn new(sorting: Sorting, holder: &'static str) -> Self {
         let memory = sorting.budget.reserve_spillable(holder);
-        Self { sorting, held: Vec::new(), rows: 0, memory, runs: Vec::new(), levels: LevelTable::default() }
+        Self { sorting, held: Vec::new(), joined: 0, loose: 0, memory, runs: Vec::new(), levels: LevelTable::default() }
     }
 
     /// Takes rows. Memory is given back when the budget asks for it.
@@ -120,14 +119,34 @@ impl Sorter {
         if keyed.batch.rows == 0 {
             return Ok(());
         }
-        self.rows += keyed.batch.rows;
         self.memory.resize(self.memory.bytes() + keyed.bytes() as u64);
+        self.loose += keyed.batch.rows;
         self.held.push(keyed);
+        if self.loose >= CHUNK {
+            self.join();
+        }
         if self.memory.is_asked_to_spill() { self.spill() } else { Ok(()) }
+    }
+
+    /// Makes one batch of those that came since the last time: rows are picked faster from a few large batches.
+    fn join(&mut self) {
+        let loose = self.held.split_off(self.joined);
+        if let [_, _, ..] = &loose[..] {
+            let mut keys = Keys::default();
+            loose.iter().for_each(|keyed| keys.append(&keyed.keys));
+            let batches: Vec<Batch> = loose.into_iter().map(|keyed| keyed.batch).collect();
+            let batch = Batch::concat(Arc::clone(&self.sorting.schema), &batches).compact();
+            self.held.push(Keyed { batch, keys });
+        } else {
+            self.held.extend(loose);
+        }
+        (self.joined, self.loose) = (self.held.len(), 0);
+        self.memory.resize(self.held.iter().map(|keyed| keyed.bytes() as u64).sum());
     }
 
     /// Writes what is held as a sorted run.
     fn spill(&mut self) -> Result<(), SpillError> {
+        self.join();
         let order = order(&self.held);
         let mut writer = RunWriter::new(&self.sorting)?;
         let batches: Vec<Batch> = std::mem::take(&mut self.held).into_iter().map(|keyed| keyed.batch).collect();
@@ -137,7 +156,7 @@ impl Sorter {
         }
         self.runs.push(writer.finish()?);
         drop(batches);
-        self.rows = 0;
+        self.joined = 0;
         self.memory.resize(0);
         Ok(())
     }
@@ -145,10 +164,12 @@ impl Sorter {
     /// All rows in order.
     pub(crate) fn finish(mut self) -> Result<Sorted, SpillError> {
         if self.runs.is_empty() {
+            self.join();
             let order = order(&self.held);
             let batches = self.held.into_iter().map(|keyed| keyed.batch).collect();
-            let held = Held { sorting: self.sorting, batches, order, at: 0, _memory: self.memory };
-            return Ok(Sorted::Held(Box::new(held)));
+            let rows = self.sorting.rows.max(1);
+            let held = Held { schema: self.sorting.schema, batches, order, _memory: self.memory };
+            return Ok(Sorted::Held { held: Arc::new(held), rows, at: 0 });
         }
         if !self.held.is_empty() {
             self.spill()?;
@@ -168,25 +189,33 @@ impl Sorting {
     }
 }
 
-impl Sorted {
-    /// The next rows.
-    pub(crate) fn next(&mut self) -> Result<Option<Batch>, SpillError> {
+/// Rows that come next. What of it can be done by any worker is left to [`Part::rows`].
+pub(crate) enum Part {
+    Ready(Batch),
+    Held(Arc<Held>, Range<usize>),
+}
+
+impl Part {
+    /// The rows.
+    pub(crate) fn rows(self) -> Batch {
         match self {
-            Sorted::Held(held) => Ok(held.next()),
-            Sorted::Merged(merge) => merge.next(),
+            Part::Ready(batch) => batch,
+            Part::Held(held, places) => gathered(&held.schema, &held.batches, &held.order[places]),
         }
     }
 }
 
-impl Held {
-    fn next(&mut self) -> Option<Batch> {
-        let end = (self.at + self.sorting.rows.max(1)).min(self.order.len());
-        if self.at == end {
-            return None;
+impl Sorted {
+    /// The next rows.
+    pub(crate) fn next(&mut self) -> Result<Option<Part>, SpillError> {
+        match self {
+            Sorted::Merged(merge) => Ok(merge.next()?.map(Part::Ready)),
+            Sorted::Held { held, rows, at } => {
+                let places = *at..(*at + *rows).min(held.order.len());
+                *at = places.end;
+                Ok((!places.is_empty()).then(|| Part::Held(Arc::clone(held), places)))
+            }
         }
-        let batch = gathered(&self.sorting.schema, &self.batches, &self.order[self.at..end]);
-        self.at = end;
-        Some(batch)
     }
 }
 
@@ -203,23 +232,6 @@ fn gathered(schema: &SchemaRef, batches: &[Batch], places: &[Place]) -> Batch {
         places.iter().map(|place| (position[place.batch as usize], place.row as usize)).collect();
     let order: Vec<u32> = (0..places.len() as u32).collect();
     Batch::gather(Arc::clone(schema), &own, &rows, &order)
-}
-
-/// The order of rows: by key, then by arrival.
-fn order(held: &[Keyed]) -> Vec<Place> {
-    let mut order = Vec::with_capacity(held.iter().map(|keyed| keyed.batch.rows).sum());
-    for (batch, keyed) in held.iter().enumerate() {
-        let place = |row: usize| Place { prefix: keyed.keys.prefix(row), batch: batch as u32, row: row as u32 };
-        order.extend((0..keyed.batch.rows).map(place));
-    }
-    let key = |place: &Place| held[place.batch as usize].keys.key(place.row as usize);
-    order.sort_unstable_by(|one, other| {
-        let by_prefix = one.prefix.cmp(&other.prefix);
-        by_prefix
-            .then_with(|| key(one).cmp(key(other)))
-            .then_with(|| (one.batch, one.row).cmp(&(other.batch, other.row)))
-    });
-    order
 }
 
 /// What a failure of spilled state means for the run.

@@ -108,7 +108,8 @@ fn sorted_with(
             sorter.push(keyed)?;
         }
         let (mut sorted, mut out) = (sorter.finish()?, Vec::new());
-        while let Some(batch) = sorted.next()? {
+        while let Some(part) = sorted.next()? {
+            let batch = part.rows();
             assert!(batch.rows > 0 && batch.rows <= rows.max(1));
             out.extend(seen(&batch));
         }
