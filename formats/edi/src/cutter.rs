@@ -10,6 +10,7 @@ use clinker_format::{Block, BlockBound, Cutter, Fault, Mark, Note};
 
 use crate::context::{BinarySpan, BlockContext, KeyRun};
 use crate::reader::{Bound, Front};
+use crate::segment::Elements;
 use crate::tags::TagCache;
 use crate::text::TextRules;
 use crate::validator::RuleValidator;
@@ -73,6 +74,8 @@ pub(crate) struct SegmentCutter {
     keys: Arc<[Option<Arc<str>>]>,
     /// They differ from what the block says last.
     keys_changed: bool,
+    /// Memory for the elements of a header or a trailer.
+    scratch: Elements,
     /// A fault behind the block that was returned last.
     pending: Option<Fault>,
 }
@@ -129,6 +132,7 @@ impl SegmentCutter {
             open: Vec::new(),
             keys,
             keys_changed: true,
+            scratch: Elements::default(),
             pending: None,
             bound,
         };

@@ -55,6 +55,9 @@ pub(crate) struct Start {
     pub declared: Vec<(usize, u8)>,
 }
 
+/// As much of a wrong beginning is shown.
+const SHOWN_BYTES: usize = 16;
+
 /// Why there is no start.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StartFault {
@@ -130,7 +133,8 @@ fn find_header(framing: &Framing, window: &[u8], complete: bool) -> Result<Optio
         return Ok(Some((service, at, blanks)));
     }
     let cut_off = framing.start.iter().any(|tag| tag.as_bytes().starts_with(rest));
-    if cut_off && !complete {
+    // What is found is shown, so as much as is shown is waited for.
+    if !complete && (cut_off || rest.len() < SHOWN_BYTES) {
         return Ok(None);
     }
     let wanted = framing.start.iter().map(|tag| format!("`{tag}`")).collect::<Vec<_>>().join(" or ");
@@ -138,11 +142,7 @@ fn find_header(framing: &Framing, window: &[u8], complete: bool) -> Result<Optio
         let reason = format!("{wanted} was expected, and the input ends: the header is missing");
         return Err(StartFault { code: "E421", at, reason });
     }
-    // What is shown must not depend on how the input arrives.
-    if rest.len() < SHOWN && !complete {
-        return Ok(None);
-    }
-    let found = preview_bytes(&rest[..rest.len().min(SHOWN)]);
+    let found = preview_bytes(&rest[..rest.len().min(SHOWN_BYTES)]);
     Err(StartFault { code: "E422", at, reason: format!("{wanted} was expected, and `{found}` found") })
 }
 
@@ -335,9 +335,6 @@ fn assemble(found: &[Found], header_at: usize) -> Result<Delimiters, StartFault>
     })
 }
 
-/// Bytes that messages show of what should have been a header.
-const SHOWN: usize = 16;
-
 /// A header of fixed length has the number of elements that its widths say (X12.5: ISA01 to ISA16).
 fn check_fixed_header(
     dialect: &Dialect,
@@ -348,6 +345,13 @@ fn check_fixed_header(
     let body = &header[..header.len() - 1];
     if let Some(at) = body.iter().position(|byte| !byte.is_ascii()) {
         let reason = format!("the header is ASCII, and its byte {at} is {:02X}", body[at]);
+        return Err(StartFault { code: "E422", at: header_at + at, reason });
+    }
+    if let Some(at) = memchr::memchr(delimiters.terminator, body) {
+        let reason = format!(
+            "the segment terminator {} stands at byte {at} of the header already: it has not its fixed width",
+            shown(delimiters.terminator)
+        );
         return Err(StartFault { code: "E422", at: header_at + at, reason });
     }
     let Some(wanted) = dialect.header_elements() else { return Ok(()) };

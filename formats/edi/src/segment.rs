@@ -4,6 +4,55 @@ use crate::delimiters::Delimiters;
 use crate::dialect::{BinaryRule, Dialect};
 use crate::text::find_bare;
 
+/// The elements of a header or a trailer as text, in one piece of memory that is used again.
+#[derive(Debug, Default)]
+pub(crate) struct Elements {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Elements {
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
+    /// Number of elements.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Appends an element that `write` makes.
+    pub(crate) fn push<E>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+        let written = write(&mut self.text);
+        self.ends.push(self.text.len());
+        written
+    }
+
+    /// Element `index`, counted from 0; empty behind the last one.
+    pub(crate) fn get(&self, index: usize) -> &str {
+        let Some(end) = self.ends.get(index) else { return "" };
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        std::str::from_utf8(&self.text[start..*end]).unwrap_or_default()
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// Calls `use_them` with all elements as a slice.
+    pub(crate) fn as_slice<R>(&self, use_them: impl FnOnce(&[&str]) -> R) -> R {
+        // Most headers have few elements.
+        let mut few = [""; 32];
+        if self.len() > few.len() {
+            return use_them(&self.iter().collect::<Vec<_>>());
+        }
+        few.iter_mut().zip(self.iter()).for_each(|(slot, element)| *slot = element);
+        use_them(&few[..self.len()])
+    }
+}
+
 /// Where the parts of a segment are: everything but its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape<'a> {

@@ -9,6 +9,7 @@ use clinker_format::{Construct, EnvelopeFault, EnvelopeValidator};
 
 use crate::delimiters::Delimiters;
 use crate::dialect::{Dialect, LevelRule, Presence};
+use crate::segment::Elements;
 use counts::Counters;
 
 /// The rules of a dialect, applied to one file.
@@ -21,6 +22,8 @@ pub struct RuleValidator {
     component: Option<u8>,
     /// The levels that are open, outermost first. The first frame is the file itself, outside of every level.
     frames: Vec<Frame>,
+    /// Closed ones, whose memory is used again.
+    spare: Vec<Frame>,
     /// Segments so far.
     segments: u64,
     /// Their bytes, terminators included.
@@ -32,12 +35,12 @@ pub struct RuleValidator {
 }
 
 /// A level that is open.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Frame {
     /// None for the file outside of every level.
     level: Option<u16>,
-    /// The elements of the opener, decoded.
-    elements: Vec<String>,
+    /// The elements of the opener, decoded, where a rule or a message can ask for them.
+    elements: Elements,
     line: u64,
     offset: u64,
     /// Segments and bytes in front of the opener.
@@ -69,6 +72,7 @@ impl RuleValidator {
             many,
             component: None,
             frames: Vec::new(),
+            spare: Vec::new(),
             segments: 0,
             bytes: 0,
             closed: false,
@@ -85,18 +89,28 @@ impl RuleValidator {
         self.component = delimiters.component;
     }
 
-    fn frame(&self, level: Option<u16>, opener: &Construct<'_>, bytes: u64) -> Frame {
-        // Only what a reference or a message can ask for is kept.
-        let kept = level.is_some() && self.dialect.references.iter().any(|rule| *rule.of == *opener.tag);
+    fn frame(&mut self, level: Option<u16>, opener: &Construct<'_>, bytes: u64) -> Frame {
+        let spare = self.spare.pop().unwrap_or_default();
+        let (mut elements, mut counters) = (spare.elements, spare.counters);
+        counters.reset(&self.dialect);
+        elements.clear();
+        if level.is_some() && self.dialect.references.iter().any(|rule| *rule.of == *opener.tag) {
+            for element in opener.elements {
+                let _ = elements.push(|text| {
+                    text.extend_from_slice(element.as_bytes());
+                    Ok::<(), ()>(())
+                });
+            }
+        }
         Frame {
             level,
-            elements: if kept { opener.elements.iter().map(|element| (*element).to_owned()).collect() } else { vec![] },
+            elements,
             line: opener.line,
             offset: opener.offset,
             segments: self.segments,
             bytes: self.bytes,
             opener_bytes: bytes,
-            counters: Counters::new(&self.dialect),
+            counters,
             grouped: None,
             has_inner: false,
         }
@@ -149,7 +163,7 @@ impl RuleValidator {
 
     fn pop(&mut self) {
         if self.frames.len() > 1 {
-            self.frames.pop();
+            self.spare.extend(self.frames.pop());
         }
         self.after_change();
     }

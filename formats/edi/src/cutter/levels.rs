@@ -7,7 +7,7 @@ use clinker_record::text::preview_bytes;
 
 use super::{Phase, SegmentCutter, Step, Work};
 use crate::context::{BinarySpan, KeyRun};
-use crate::segment::Shape;
+use crate::segment::{Elements, Shape};
 use crate::tags::{TagInfo, TagKind};
 
 impl SegmentCutter {
@@ -80,7 +80,7 @@ impl SegmentCutter {
         work.end = end;
     }
 
-    /// The elements of a header or trailer: as text, and as the mode of the reader shows them.
+    /// Reads the elements of a header or trailer, with their escapes resolved or not.
     fn elements(
         &self,
         segment: &[u8],
@@ -88,16 +88,17 @@ impl SegmentCutter {
         info: TagInfo,
         shape: &Shape<'_>,
         decoded: bool,
-    ) -> Result<Vec<String>, Fault> {
-        let mut elements = Vec::new();
+        elements: &mut Elements,
+    ) -> Result<(), Fault> {
+        elements.clear();
         let mut bad = None;
         shape.elements(segment, None, |from, to| {
-            let first = info.self_describing && elements.is_empty();
-            let mut text = Vec::with_capacity(to - from);
-            if let Err(error) = self.text.append(&segment[from..to], decoded && !first, &mut text) {
-                bad.get_or_insert((elements.len() + 1, from + error.offset, segment[from + error.offset]));
+            let first = info.self_describing && elements.len() == 0;
+            let wire = &segment[from..to];
+            let text = elements.push(|text| self.text.append(wire, decoded && !first, text));
+            if let Err(error) = text {
+                bad.get_or_insert((elements.len(), from + error.offset, segment[from + error.offset]));
             }
-            elements.push(String::from_utf8(text).unwrap_or_default());
         });
         if let Some((number, place, byte)) = bad {
             let tag = preview_bytes(&segment[..shape.tag_len(segment)]);
@@ -110,7 +111,7 @@ impl SegmentCutter {
             let tag = preview_bytes(&segment[..shape.tag_len(segment)]);
             return Err(self.fault_at("E423", at, too_many(&tag, elements.len(), &self.bound)));
         }
-        Ok(elements)
+        Ok(())
     }
 
     fn open(
@@ -124,23 +125,21 @@ impl SegmentCutter {
     ) -> Result<(), Fault> {
         let at = work.at;
         let (line, offset) = (self.segments + 1, work.base + at as u64);
-        let decoded = self.elements(segment, at, info, shape, true)?;
-        let shown = if self.bound.decoded || self.text.escape_mark().is_none() {
-            None
-        } else {
-            Some(self.elements(segment, at, info, shape, false)?)
-        };
+        let mut elements = std::mem::take(&mut self.scratch);
+        self.elements(segment, at, info, shape, true, &mut elements)?;
         let tag = text_of(&segment[..shape.tag_len(segment)]);
-        let told: Vec<&str> = decoded.iter().map(String::as_str).collect();
-        let construct = Construct { tag, elements: &told, line, offset };
-        let judged = self.validator.header_of(&construct, (next - at) as u64);
+        let judged = elements.as_slice(|elements| {
+            self.validator.header_of(&Construct { tag, elements, line, offset }, (next - at) as u64)
+        });
         if let Err(fault) = judged {
             return Err(self.envelope_fault(fault, at, line));
         }
         self.close_from(level, work);
-        let shown = shown.as_ref().unwrap_or(&decoded);
-        let present = shown.iter().enumerate().filter(|(_, text)| !text.is_empty());
-        let fields = present.map(|(index, text)| (self.bound.name(index + 1), Arc::from(text.as_str()))).collect();
+        if !self.bound.decoded && self.text.escape_mark().is_some() {
+            self.elements(segment, at, info, shape, false, &mut elements)?;
+        }
+        let present = elements.iter().enumerate().filter(|(_, text)| !text.is_empty());
+        let fields = present.map(|(index, text)| (self.bound.name(index + 1), Arc::from(text))).collect();
         let keys = vec![
             ("$raw", Arc::from(segment)),
             ("$delims", Arc::clone(&self.delims)),
@@ -150,10 +149,13 @@ impl SegmentCutter {
         work.marks.push(Mark { row, event: LevelEvent::Open(LevelOpen { level, fields, keys, line, offset }) });
         self.open.push(level);
         let value = |element: u32| {
-            let text = (element as usize).checked_sub(1).and_then(|index| shown.get(index));
-            text.filter(|text| !text.is_empty()).map(|text| Arc::from(text.as_str()))
+            let text = (element as usize).checked_sub(1).map(|index| elements.get(index));
+            text.filter(|text| !text.is_empty()).map(Arc::from)
         };
-        self.set_keys(|key, old| if key.level == level { value(key.element) } else { old.clone() });
+        if self.bound.keys.iter().any(|key| key.level == level) {
+            self.set_keys(|key, old| if key.level == level { value(key.element) } else { old.clone() });
+        }
+        self.scratch = elements;
         Ok(())
     }
 
@@ -167,11 +169,14 @@ impl SegmentCutter {
     ) -> Result<(), Fault> {
         let at = work.at;
         let (line, offset) = (self.segments + 1, work.base + at as u64);
-        let decoded = self.elements(segment, at, info, shape, true)?;
+        let mut elements = std::mem::take(&mut self.scratch);
+        self.elements(segment, at, info, shape, true, &mut elements)?;
         let tag = text_of(&segment[..shape.tag_len(segment)]);
-        let told: Vec<&str> = decoded.iter().map(String::as_str).collect();
-        let construct = Construct { tag, elements: &told, line, offset };
-        match self.validator.trailer_of(&construct, (next - at) as u64) {
+        let judged = elements.as_slice(|elements| {
+            self.validator.trailer_of(&Construct { tag, elements, line, offset }, (next - at) as u64)
+        });
+        self.scratch = elements;
+        match judged {
             Err(fault) if !fault.document => Err(self.envelope_fault(fault, at, line)),
             judged => {
                 self.take_service(work, next);
@@ -247,14 +252,13 @@ impl SegmentCutter {
             && let Some(level) = self.open.pop()
         {
             work.marks.push(Mark { row: Work::position(work.rows), event: LevelEvent::Close });
-            self.set_keys(|key, old| if key.level == level { None } else { old.clone() });
+            if self.bound.keys.iter().any(|key| key.level == level) {
+                self.set_keys(|key, old| if key.level == level { None } else { old.clone() });
+            }
         }
     }
 
     fn set_keys(&mut self, value: impl Fn(&crate::reader::Key, &Option<Arc<str>>) -> Option<Arc<str>>) {
-        if self.bound.keys.is_empty() {
-            return;
-        }
         self.keys = self.bound.keys.iter().zip(self.keys.iter()).map(|(key, old)| value(key, old)).collect();
         self.keys_changed = true;
     }

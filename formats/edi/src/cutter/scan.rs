@@ -12,6 +12,9 @@ use crate::reader::begin;
 use crate::segment::{Shape, parse_length};
 use crate::text::find_bare;
 
+/// As much of a segment is shown.
+const HEAD: usize = 24;
+
 /// Where a segment ends.
 pub(super) enum End {
     /// Here its terminator stands, or the input ends that may stand for one.
@@ -186,7 +189,12 @@ impl SegmentCutter {
         let room = &window[at..window.len().min(at + limit + 1)];
         let separator = shape.delimiters.element;
         let stop = |from: usize| memchr2(separator, shape.delimiters.terminator, &room[from..]).map(|len| from + len);
-        let mut from = shape.tag_len(room) + shape.gap();
+        let Some(tag) = stop(0) else { return self.no_end(window, at, ended) };
+        let mut from = tag + shape.gap();
+        if room[tag] != separator {
+            let reason = format!("{} element {}, a length in bytes, is missing", rule.tag, rule.length_element);
+            return Err(self.fault_at("E422", at, reason));
+        }
         let mut length = None;
         for number in 1.. {
             if from > room.len() {
@@ -259,12 +267,14 @@ impl SegmentCutter {
 
     /// What stands behind the segment that closes an interchange.
     pub(super) fn behind(&mut self, window: &[u8], ended: bool, work: &mut Work) -> Result<Step, Fault> {
-        let longest = self.bound.dialect.framing.start.iter().map(|tag| tag.len()).max().unwrap_or(0);
+        let terminator = self.text.delimiters.terminator;
         loop {
             let Some(byte) = window.get(work.at) else {
                 return if ended { self.finish(work) } else { Ok(Step::More) };
             };
             match byte {
+                // A segment without bytes is none here, either.
+                byte if *byte == terminator => {}
                 b'\r' | b'\n' | b' ' | b'\t' => {}
                 0x1A if !self.end_mark => self.end_mark = true,
                 0..=0x1F if self.bound.dialect.trailing == Trailing::Blank => {}
@@ -273,8 +283,8 @@ impl SegmentCutter {
             work.at += 1;
         }
         let rest = &window[work.at..];
-        // What a message shows must not depend on how the input arrives.
-        if rest.len() < longest.max(HEAD) && !ended {
+        // As much as is shown, and more than any tag has.
+        if rest.len() < HEAD && !ended {
             return Ok(Step::More);
         }
         let another = self.bound.many && !self.end_mark;
@@ -325,9 +335,6 @@ fn ends_with_mark(bytes: &[u8], mark: u8) -> bool {
     }
     false
 }
-
-/// Bytes that messages show of a segment.
-const HEAD: usize = 24;
 
 /// The beginning of a segment, for messages.
 fn head(segment: &[u8]) -> String {

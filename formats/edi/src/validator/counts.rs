@@ -20,12 +20,18 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    pub(super) fn new(dialect: &Dialect) -> Self {
+    /// Nothing was counted yet.
+    pub(super) fn reset(&mut self, dialect: &Dialect) {
         let has = |test: fn(&Counted) -> bool| dialect.counts.iter().any(|rule| test(&rule.of));
         let rules = dialect.counts.len();
         let tags = if has(|of| matches!(of, Counted::Tag(_))) { rules } else { 0 };
         let sums = if has(|of| matches!(of, Counted::Sum { .. })) { rules } else { 0 };
-        Self { levels: vec![0; dialect.levels.len()], tags: vec![0; tags], sums: vec![Total::default(); sums] }
+        self.levels.clear();
+        self.levels.resize(dialect.levels.len(), 0);
+        self.tags.clear();
+        self.tags.resize(tags, 0);
+        self.sums.clear();
+        self.sums.resize(sums, Total::default());
     }
 
     pub(super) fn level(&mut self, level: u16) {
@@ -222,6 +228,6 @@ fn is_equal(declared: &str, counted: Amount) -> Option<bool> {
 impl Frame {
     pub(super) fn element(&self, number: u32) -> Option<&str> {
         let at = usize::try_from(number).ok()?.checked_sub(1)?;
-        self.elements.get(at).map(String::as_str).filter(|element| !element.is_empty())
+        Some(self.elements.get(at)).filter(|element| !element.is_empty())
     }
 }

@@ -1,2 +1,6 @@
+mod columns;
+mod description;
+mod faults;
+mod properties;
 mod reading;
 mod support;
