@@ -1,2 +1,3 @@
 mod reading;
 mod support;
+mod writing;
