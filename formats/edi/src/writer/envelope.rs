@@ -5,6 +5,7 @@ use std::sync::Arc;
 use clinker_record::{Level, Origin, Section};
 
 use super::cells::{Refusal, Rows};
+use super::header;
 use super::options::{HeaderPlan, WriterSpec};
 use crate::dialect::Presence;
 
@@ -162,16 +163,18 @@ impl Units {
             // Only its own record opens it.
             return opener;
         }
-        match key {
-            _ if opener => true,
-            Some(key) => key != unit.reference,
-            None if by_record || level == 0 => false,
-            None => {
-                matches!(spec.headers[level], HeaderPlan::Echo(_))
-                    && instance(arrival.level, level)
-                        .is_some_and(|now| unit.instance.as_ref().is_none_or(|opened| !Arc::ptr_eq(opened, now)))
-            }
+        if opener || key.is_some_and(|key| key != unit.reference) {
+            return true;
         }
+        let HeaderPlan::Echo(name) = &spec.headers[level] else { return false };
+        let Some(now) = instance(arrival.level, level).filter(|_| level > 0) else { return false };
+        if unit.instance.as_ref().is_some_and(|opened| Arc::ptr_eq(opened, now)) {
+            return false;
+        }
+        // A key that is the level's own says no more than the level does: neighbours with equal keys stay apart.
+        key.is_none_or(|key| {
+            now.section(name).and_then(|section| header::own_key(spec, level, section)).as_deref() == Some(key)
+        })
     }
 
     /// The key of a level that has none, and its ordinal, if its outermost opened level is `from`.

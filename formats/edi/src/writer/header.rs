@@ -298,6 +298,19 @@ fn key_element(spec: &WriterSpec, level: usize) -> Option<u32> {
     set.map(|(number, _)| *number).or_else(column)
 }
 
+/// The key that the header of a section has.
+pub fn own_key(spec: &WriterSpec, level: usize, section: &Section) -> Option<String> {
+    let number = key_element(spec, level)?;
+    let Some(raw) = section.key("$raw") else {
+        return fields(spec, level, section).ok()?.into_iter().nth((number as usize).checked_sub(1)?);
+    };
+    let separators = Separators::of_key(&spec.dialect, section.key("$delims")?)?;
+    let escape = escape(spec, spec.charset, separators);
+    let tag = &spec.dialect.levels[level].open;
+    let segment = Segment::of_wire(tag, raw.to_vec(), &spec.dialect, &escape, &separators);
+    Some(escape.cell(segment.element(number)?))
+}
+
 /// The character set of the output: an option, a fixed one, or the one that the outermost header names.
 fn charset(spec: &WriterSpec, level: usize, elements: &[String], used: &Separators) -> Result<Charset, Box<Refusal>> {
     let CharsetRule::Element { header, element, component, map } = &spec.dialect.charset else {

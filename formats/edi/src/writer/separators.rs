@@ -7,7 +7,7 @@ const ROLES: [Role; 7] =
     [Role::Element, Role::Terminator, Role::Component, Role::Subcomponent, Role::Repetition, Role::Release, Role::Tag];
 
 /// In the engine key: there is no separator of the role.
-const NO_SEPARATOR: u8 = b' ';
+const NO_SEPARATOR: u8 = 0;
 
 /// One byte a role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Separators {
         self.set(Role::Tag, tag);
     }
 
-    /// The separators of an engine key `$delims`: one byte for each role of the framing, in its order, a blank for none.
+    /// The separators of an engine key `$delims`: one byte for each role of the framing, in its order, 0 for none.
     pub fn of_key(dialect: &Dialect, key: &[u8]) -> Option<Self> {
         if key.len() != dialect.framing.delimiters.len() {
             return None;

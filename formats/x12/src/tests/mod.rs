@@ -4,3 +4,4 @@ mod faults;
 mod properties;
 mod reading;
 mod support;
+mod writing;

@@ -79,6 +79,15 @@ fn x12_5_a_group_reference_wins_over_the_one_of_the_echo() {
 }
 
 #[test]
+fn x12_5_neighbouring_groups_with_equal_references_stay_apart() {
+    let (interchange, first, _) = levels();
+    let second = group(&interchange, "88");
+    let keyed = |level| body(level, "1").text("group_ref", "88");
+    let output = write(&x12(), &echoes(), &[keyed(&first), keyed(&first), keyed(&second)]);
+    assert_eq!(shape(&output), "ISA GS ST BSN BSN SE GE GS ST BSN SE GE IEA");
+}
+
+#[test]
 fn x12_5_missing_references_are_numbered() {
     let (interchange, first, _) = levels();
     let second = group(&interchange, "89");

@@ -5,5 +5,6 @@ mod escapes;
 mod examples;
 mod grouping;
 mod options;
+mod round_trip;
 mod support;
 mod texts;

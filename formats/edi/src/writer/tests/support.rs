@@ -78,7 +78,7 @@ pub fn x12() -> Dialect {
     set.emit_open = true;
     set.columns = vec![key("set_ref", 2), key("set_type", 1)];
     let mut group = level("functional_group", "GS", Some("GE"));
-    group.columns = vec![key("group_ref", 6)];
+    group.columns = vec![KeyColumn { option: Some("emit_group_ref".into()), ..key("group_ref", 6) }];
     let mut interchange = level("interchange", "ISA", Some("IEA"));
     interchange.file = true;
     let mut isa = header(0, "interchange", "interchange_from_doc");
@@ -260,11 +260,11 @@ fn columns(pattern: &str) -> Columns {
     }
 }
 
-/// A level of an input with one section: its header as it stands there, read with these separators.
+/// A level of an input with one section: its header as it stands there, read with these separators (blank: none).
 pub fn open(kind: u16, parent: Option<&Arc<Level>>, name: &str, raw: &str, delims: &str, newline: &str) -> Arc<Level> {
     let keys: Vec<(&'static str, Arc<[u8]>)> = vec![
         ("$raw", raw.as_bytes().into()),
-        ("$delims", delims.as_bytes().into()),
+        ("$delims", delims.replace(' ', "\0").as_bytes().into()),
         ("$newline", newline.as_bytes().into()),
     ];
     let section = Section { name: name.into(), fields: vec![], keys };
