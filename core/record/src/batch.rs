@@ -133,7 +133,9 @@ fn gathered_origin(batches: &[Batch], rows: &[(usize, usize)], places: &[u32]) -
         OriginRun { start: *place, row: run.row + distance, ordinal: run.ordinal + distance, ..*run }
     };
     let runs: Arc<[OriginRun]> = places.iter().zip(rows).map(run).collect();
-    let origin = Origin::block(runs).take(places);
+    let in_place = places.iter().enumerate().all(|(at, place)| *place == at as u32);
+    let origin = Origin::block(runs);
+    let origin = if in_place { origin } else { origin.take(places) };
     if batches.iter().all(|batch| batch.origin.levels().is_none()) {
         return origin;
     }

@@ -85,6 +85,10 @@ impl Origin {
 
     /// The run that a row of the block belongs to, and its distance from the run's first row.
     pub fn at(&self, at: u32) -> (&OriginRun, u64) {
+        // Rows that were put together have a run each: then it stands at its own position.
+        if let Some(run) = self.runs.get(at as usize).filter(|run| run.start == at) {
+            return (run, 0);
+        }
         let run = match self.runs.binary_search_by(|run| run.start.cmp(&at)) {
             Ok(found) => &self.runs[found],
             Err(after) => &self.runs[after.max(1) - 1],

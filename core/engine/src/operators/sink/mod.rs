@@ -70,6 +70,7 @@ impl<'p> SinkOperator<'p> {
             spill: Arc::clone(&runtime.spill),
             rows: runtime.plan.batch_size,
             bytes: runtime.bound.bytes,
+            threads: runtime.threads,
             compress: runtime.compresses(runtime.plan.nodes[self.node].schema.columns.len()),
         };
         Some(Sorter::new(sorting, "sort"))

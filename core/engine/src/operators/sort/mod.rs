@@ -75,6 +75,8 @@ pub(crate) struct Sorting {
     pub rows: usize,
     /// Bytes of one, about.
     pub bytes: usize,
+    /// Threads that order rows.
+    pub threads: usize,
     /// Whether runs are compressed.
     pub compress: bool,
 }
@@ -147,7 +149,7 @@ impl Sorter {
     /// Writes what is held as a sorted run.
     fn spill(&mut self) -> Result<(), SpillError> {
         self.join();
-        let order = order(&self.held);
+        let order = order(&self.held, self.sorting.threads);
         let mut writer = RunWriter::new(&self.sorting)?;
         let batches: Vec<Batch> = std::mem::take(&mut self.held).into_iter().map(|keyed| keyed.batch).collect();
         let rows = self.sorting.rows_of(&batches);
@@ -165,7 +167,7 @@ impl Sorter {
     pub(crate) fn finish(mut self) -> Result<Sorted, SpillError> {
         if self.runs.is_empty() {
             self.join();
-            let order = order(&self.held);
+            let order = order(&self.held, self.sorting.threads);
             let batches = self.held.into_iter().map(|keyed| keyed.batch).collect();
             let rows = self.sorting.rows.max(1);
             let held = Held { schema: self.sorting.schema, batches, order, _memory: self.memory };

@@ -98,6 +98,7 @@ fn sorted_with(
         spill: Arc::clone(&spill),
         rows,
         bytes,
+        threads: 2,
         compress: rows.is_multiple_of(2),
     };
     let outcome = (|| {
