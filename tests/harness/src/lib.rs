@@ -186,7 +186,7 @@ fn check_books(report: &RunReport) {
     for book in &report.books.nodes {
         assert_eq!(
             book.total_in() + book.added(),
-            book.total_out() + book.filtered + book.rejected_total() + book.empty,
+            book.total_out() + book.filtered + book.null_dropped + book.rejected_total() + book.empty,
             "a node does not balance: {book:?}"
         );
         rejected += book.rejected_total();

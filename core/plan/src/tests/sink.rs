@@ -155,7 +155,7 @@ fn e359_lists_need_a_format_that_writes_them() {
 
 #[test]
 fn nodes_11_1_sink_keys_that_are_not_built() {
-    for key in ["sort_order: [id]", "reconstruct_envelope: true", "include_correlation_keys: true"] {
+    for key in ["reconstruct_envelope: true", "include_correlation_keys: true"] {
         let name = key.split(':').next().expect("a key");
         expect(&with(&format!("‹{key}")), &[("E000", &format!("`{name}` of a sink's `config` is not available"))]);
     }
@@ -208,4 +208,18 @@ fn nodes_11_4_bad_splits() {
     expect(&with("write_meta: ‹1"), &[("E000", "`true` or `false`")]);
     let plain = feed("type: toy, path: out.toy }", "type: plain, path: out.toy, ‹split: { max_records: 1 } }");
     expect(&plain, &[("E338", "an output of format `plain` cannot be split")]);
+}
+
+#[test]
+fn nodes_11_3_an_order_names_incoming_columns_of_single_values_once() {
+    expect(&with("sort_order: ‹[]"), &[("E000", "`sort_order` lists no field")]);
+    expect(&with("sort_order: [id, ‹id]"), &[("E000", "`sort_order` lists `id` twice")]);
+    expect(&with("sort_order: [ ‹nots ]"), &[("E000", "did you mean `note`?")]);
+    expect(&with("sort_order: [ { field: id, order: ‹up } ]"), &[("E000", "`asc`, `desc`")]);
+    expect(&with("sort_order: [ { field: id, null_order: ‹gone } ]"), &[("E000", "`first`, `last`, `drop`")]);
+    expect(&with("sort_order: [ ‹{ order: asc } ]"), &[("E000", "lacks the key `field`")]);
+    let plan = plan(&with("sort_order: [ note, { field: id, order: desc, null_order: drop } ]"));
+    let sink = sink(&plan);
+    let keys: Vec<_> = sink.sort.iter().map(|key| (&*key.name, key.key.descending, key.drops_null)).collect();
+    assert_eq!(keys, [("note", false, false), ("id", true, true)]);
 }
