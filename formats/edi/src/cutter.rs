@@ -71,7 +71,7 @@ pub(crate) struct SegmentCutter {
     /// Levels that are open, outermost first.
     open: Vec<u16>,
     /// Values of the key columns.
-    keys: Arc<[Option<Arc<str>>]>,
+    keys: Vec<Option<Arc<str>>>,
     /// They differ from what the block says last.
     keys_changed: bool,
     /// Memory for the elements of a header or a trailer.
@@ -112,7 +112,7 @@ impl SegmentCutter {
     pub(crate) fn new(bound: Arc<Bound>, front: Front) -> Self {
         let validator = RuleValidator::new(Arc::clone(&bound.dialect), bound.many);
         let tags = TagCache::new(&bound.dialect);
-        let keys: Arc<[_]> = bound.keys.iter().map(|_| None).collect();
+        let keys = vec![None; bound.keys.len()];
         let delims = Arc::clone(&front.start.delimiters.key);
         let mut cutter = Self {
             phase: Phase::Body,

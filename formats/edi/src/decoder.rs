@@ -157,7 +157,10 @@ impl<'a> Work<'a> {
     fn bad_sequence(&self) -> Option<Bad> {
         for row in 0..self.index.len() {
             for number in 1..=self.index.width(row) {
-                let (from, to) = self.bounds(row, number)?;
+                let Some((from, to)) = self.bounds(row, number) else { continue };
+                if number == 1 && self.is_self_describing(row) {
+                    continue;
+                }
                 let mut text = Vec::new();
                 if let Err(error) = self.text.append(&self.data[from..to], true, &mut text) {
                     let charset = self.text.charset.name();

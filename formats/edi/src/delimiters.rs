@@ -178,10 +178,16 @@ impl Resolver<'_> {
                     None => return Ok(false),
                 }
                 let Some((byte, at)) = self.byte(source, header_at)? else {
-                    if self.complete || matches!(source.from, SourcePlace::ServiceByte(_)) {
-                        continue;
+                    match source.from {
+                        SourcePlace::ServiceByte(_) => continue,
+                        _ if !self.complete => return Ok(false),
+                        SourcePlace::Byte(_) => {
+                            let reason =
+                                format!("the input ends in front of the {} that its header declares", name(*role));
+                            return Err(StartFault { code: "E421", at: header_at, reason });
+                        }
+                        _ => continue,
                     }
-                    return Ok(false);
                 };
                 result.at = at;
                 // A byte of the named kind says that there is no such separator.

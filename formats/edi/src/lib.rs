@@ -4,6 +4,10 @@
 //! how all of it is written. Everything else in this crate follows it: a [`DialectFormat`] reads and writes a dialect,
 //! and a [`RuleValidator`] applies its rules to what is read and to what is written.
 
+// The support of tests is shared with formats that are dialects, and names this crate.
+#[cfg(test)]
+extern crate self as clinker_edi;
+
 mod context;
 mod cutter;
 mod decoder;
@@ -18,6 +22,8 @@ mod segment;
 mod split;
 mod tags;
 mod tally;
+#[cfg(test)]
+mod tests;
 mod text;
 mod validator;
 pub mod writer;

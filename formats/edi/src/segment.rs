@@ -7,7 +7,7 @@ use crate::text::find_bare;
 /// The elements of a header or a trailer as text, in one piece of memory that is used again.
 #[derive(Debug, Default)]
 pub(crate) struct Elements {
-    text: Vec<u8>,
+    text: String,
     ends: Vec<usize>,
 }
 
@@ -22,18 +22,30 @@ impl Elements {
         self.ends.len()
     }
 
-    /// Appends an element that `write` makes.
-    pub(crate) fn push<E>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
-        let written = write(&mut self.text);
-        self.ends.push(self.text.len());
-        written
+    /// Takes the elements that `write` appends: each as bytes, with its end.
+    pub(crate) fn fill(&mut self, write: impl FnOnce(&mut Vec<u8>, &mut Vec<usize>)) {
+        let mut bytes = std::mem::take(&mut self.text).into_bytes();
+        bytes.clear();
+        self.ends.clear();
+        write(&mut bytes, &mut self.ends);
+        // What does not decode is a fault of the caller's; its text is not used.
+        self.text = String::from_utf8(bytes).unwrap_or_default();
+    }
+
+    /// Takes these elements.
+    pub(crate) fn copy(&mut self, elements: &[&str]) {
+        self.clear();
+        for element in elements {
+            self.text.push_str(element);
+            self.ends.push(self.text.len());
+        }
     }
 
     /// Element `index`, counted from 0; empty behind the last one.
     pub(crate) fn get(&self, index: usize) -> &str {
         let Some(end) = self.ends.get(index) else { return "" };
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        std::str::from_utf8(&self.text[start..*end]).unwrap_or_default()
+        self.text.get(start..*end).unwrap_or_default()
     }
 
     /// All of them.

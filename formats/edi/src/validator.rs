@@ -95,12 +95,7 @@ impl RuleValidator {
         counters.reset(&self.dialect);
         elements.clear();
         if level.is_some() && self.dialect.references.iter().any(|rule| *rule.of == *opener.tag) {
-            for element in opener.elements {
-                let _ = elements.push(|text| {
-                    text.extend_from_slice(element.as_bytes());
-                    Ok::<(), ()>(())
-                });
-            }
+            elements.copy(opener.elements);
         }
         Frame {
             level,

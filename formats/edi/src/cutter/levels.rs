@@ -90,15 +90,16 @@ impl SegmentCutter {
         decoded: bool,
         elements: &mut Elements,
     ) -> Result<(), Fault> {
-        elements.clear();
         let mut bad = None;
-        shape.elements(segment, None, |from, to| {
-            let first = info.self_describing && elements.len() == 0;
-            let wire = &segment[from..to];
-            let text = elements.push(|text| self.text.append(wire, decoded && !first, text));
-            if let Err(error) = text {
-                bad.get_or_insert((elements.len(), from + error.offset, segment[from + error.offset]));
-            }
+        elements.fill(|text, ends| {
+            shape.elements(segment, None, |from, to| {
+                let first = info.self_describing && ends.is_empty();
+                let appended = self.text.append(&segment[from..to], decoded && !first, text);
+                ends.push(text.len());
+                if let Err(error) = appended {
+                    bad.get_or_insert((ends.len(), from + error.offset, segment[from + error.offset]));
+                }
+            });
         });
         if let Some((number, place, byte)) = bad {
             let tag = preview_bytes(&segment[..shape.tag_len(segment)]);
@@ -139,7 +140,14 @@ impl SegmentCutter {
             self.elements(segment, at, info, shape, false, &mut elements)?;
         }
         let present = elements.iter().enumerate().filter(|(_, text)| !text.is_empty());
-        let fields = present.map(|(index, text)| (self.bound.name(index + 1), Arc::from(text))).collect();
+        let fields: Vec<(Arc<str>, Arc<str>)> =
+            present.map(|(index, text)| (self.bound.name(index + 1), Arc::from(text))).collect();
+        for (at, key) in self.bound.keys.iter().enumerate().filter(|(_, key)| key.level == level) {
+            let name = self.bound.name(key.element as usize);
+            let value = fields.iter().find(|(field, _)| *field == name);
+            self.keys[at] = value.map(|(_, text)| Arc::clone(text));
+            self.keys_changed = true;
+        }
         let keys = vec![
             ("$raw", Arc::from(segment)),
             ("$delims", Arc::clone(&self.delims)),
@@ -148,13 +156,6 @@ impl SegmentCutter {
         let row = Work::position(work.rows);
         work.marks.push(Mark { row, event: LevelEvent::Open(LevelOpen { level, fields, keys, line, offset }) });
         self.open.push(level);
-        let value = |element: u32| {
-            let text = (element as usize).checked_sub(1).map(|index| elements.get(index));
-            text.filter(|text| !text.is_empty()).map(Arc::from)
-        };
-        if self.bound.keys.iter().any(|key| key.level == level) {
-            self.set_keys(|key, old| if key.level == level { value(key.element) } else { old.clone() });
-        }
         self.scratch = elements;
         Ok(())
     }
@@ -252,22 +253,18 @@ impl SegmentCutter {
             && let Some(level) = self.open.pop()
         {
             work.marks.push(Mark { row: Work::position(work.rows), event: LevelEvent::Close });
-            if self.bound.keys.iter().any(|key| key.level == level) {
-                self.set_keys(|key, old| if key.level == level { None } else { old.clone() });
+            for (at, _) in self.bound.keys.iter().enumerate().filter(|(_, key)| key.level == level) {
+                self.keys[at] = None;
+                self.keys_changed = true;
             }
         }
-    }
-
-    fn set_keys(&mut self, value: impl Fn(&crate::reader::Key, &Option<Arc<str>>) -> Option<Arc<str>>) {
-        self.keys = self.bound.keys.iter().zip(self.keys.iter()).map(|(key, old)| value(key, old)).collect();
-        self.keys_changed = true;
     }
 
     /// The rows from here on have these keys.
     #[cold]
     pub(super) fn note_keys(&mut self, work: &mut Work) {
         self.keys_changed = false;
-        work.keys.push(KeyRun { row: Work::position(work.rows), values: Arc::clone(&self.keys) });
+        work.keys.push(KeyRun { row: Work::position(work.rows), values: Arc::from(self.keys.as_slice()) });
     }
 
     /// A segment that repeats the separators must repeat those of the header.

@@ -216,9 +216,8 @@ fn is_equal(declared: &str, counted: Amount) -> Option<bool> {
             if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
                 return None;
             }
-            let digits = text.trim_start_matches('0');
-            let digits = if digits.is_empty() { "0" } else { digits };
-            Some(digits == count.to_string())
+            // A number that is too large for a count equals none.
+            Some(text.parse() == Ok(count))
         }
         Amount::Sum(total) => Decimal::parse_literal(text.as_bytes()).map(|amount| Total::from(amount) == total),
     }

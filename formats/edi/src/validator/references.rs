@@ -27,16 +27,18 @@ pub(super) fn shown(rule: &ReferenceRule, frame: &Frame) -> Option<String> {
 
 impl RuleValidator {
     /// The non-empty elements of the opener that a trailer may echo.
-    fn candidates<'a>(&'a self, rule: &ReferenceRule) -> Vec<&'a str> {
+    fn candidates<'a>(&'a self, rule: &'a ReferenceRule) -> impl Iterator<Item = &'a str> + Clone {
         let opener = |frame: &&Frame| self.rule(frame).is_some_and(|level| level.open == rule.of);
-        let Some(frame) = self.frames.iter().rev().find(opener) else { return Vec::new() };
-        let applies = rule.candidates.iter().find(|(_, conditions)| {
-            conditions.iter().all(|condition| {
-                condition.header == rule.of && holds(condition, frame.element(condition.element), self.component)
+        let frame = self.frames.iter().rev().find(opener);
+        let applies = frame.and_then(|frame| {
+            rule.candidates.iter().find(|(_, conditions)| {
+                conditions.iter().all(|condition| {
+                    condition.header == rule.of && holds(condition, frame.element(condition.element), self.component)
+                })
             })
         });
         let elements = applies.map(|(elements, _)| elements.as_slice()).unwrap_or_default();
-        elements.iter().filter_map(|element| frame.element(*element)).collect()
+        elements.iter().filter_map(move |element| frame.and_then(|frame| frame.element(*element)))
     }
 
     /// Compares the references of a trailer.
@@ -44,19 +46,15 @@ impl RuleValidator {
         for rule in self.dialect.references.iter().filter(|rule| *rule.at == *trailer.tag) {
             let candidates = self.candidates(rule);
             let echo = trailer.element(rule.element).unwrap_or_default();
-            let accepted = (candidates.is_empty() && (!rule.is_exact() || echo.is_empty()))
+            let none = candidates.clone().next().is_none();
+            let accepted = (none && (!rule.is_exact() || echo.is_empty()))
                 || (rule.optional && echo.is_empty())
-                || candidates.iter().any(|candidate| rule.plain(candidate) == rule.plain(echo));
+                || candidates.clone().any(|candidate| rule.plain(candidate) == rule.plain(echo));
             if accepted {
                 continue;
             }
-            let wanted = match candidates.as_slice() {
-                [] => "has none".to_owned(),
-                some => {
-                    let shown = some.iter().map(|text| format!("`{}`", preview(text)));
-                    format!("says {}", shown.collect::<Vec<_>>().join(" or "))
-                }
-            };
+            let shown: Vec<String> = candidates.map(|text| format!("`{}`", preview(text))).collect();
+            let wanted = if none { "has none".to_owned() } else { format!("says {}", shown.join(" or ")) };
             let found = match echo {
                 "" => "is missing".to_owned(),
                 echo => format!("says `{}`", preview(echo)),
@@ -76,6 +74,6 @@ impl RuleValidator {
     /// The references of a trailer that a writer closes a level with.
     pub(super) fn reference_elements(&self, tag: &str) -> Vec<(u32, String)> {
         let rules = self.dialect.references.iter().filter(|rule| *rule.at == *tag);
-        rules.filter_map(|rule| Some((rule.element, (*self.candidates(rule).first()?).to_owned()))).collect()
+        rules.filter_map(|rule| Some((rule.element, self.candidates(rule).next()?.to_owned()))).collect()
     }
 }

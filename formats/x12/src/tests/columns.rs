@@ -2,6 +2,7 @@
 
 use clinker_format::{OptionFault, OptionValue, Options};
 
+use super::samples::*;
 use super::support::*;
 use crate::X12;
 

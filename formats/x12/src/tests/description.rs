@@ -3,6 +3,7 @@
 use clinker_edi::{Dialect, DialectFormat};
 use serde_json::{Value, json};
 
+use super::samples::*;
 use super::support::*;
 
 /// What a description of X12 says.

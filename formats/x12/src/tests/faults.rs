@@ -4,6 +4,7 @@ use std::io::{self, Cursor, Read};
 
 use clinker_format::OptionValue;
 
+use super::samples::*;
 use super::support::*;
 
 /// Code, segment and byte of the only fault, and the rows in front of it.

@@ -1,5 +1,6 @@
 //! What holds of every file: prefixes, changed digits, mutations, another reader of the same bytes.
 
+use super::samples::*;
 use super::support::*;
 
 /// A small generator of pseudo-random numbers (SplitMix64).

@@ -2,6 +2,7 @@
 
 use clinker_format::{OptionValue, Vocabulary};
 
+use super::samples::*;
 use super::support::*;
 
 #[test]
