@@ -1,10 +1,11 @@
-//! Formats that are not linked.
+//! Formats that are not linked: dialect descriptions and plugins.
 
 use std::path::Path;
 
+use clinker_edi::{Dialect, DialectFormat};
 use clinker_format::{Format, FormatLoader, LoadFault};
 
-/// Loads what pipelines and workspaces name.
+/// Loads what pipelines and workspaces name. What was loaded stays loaded.
 pub(crate) struct Loader;
 
 /// What this version does not load.
@@ -17,12 +18,22 @@ fn unavailable(what: &str) -> LoadFault {
     }
 }
 
+/// The dialects that a description can start from.
+fn base(name: &str) -> Option<Dialect> {
+    match name {
+        "x12" => Some(clinker_x12::x12()),
+        _ => None,
+    }
+}
+
 impl FormatLoader for Loader {
     fn plugin(&self, _path: &Path) -> Result<Vec<&'static dyn Format>, LoadFault> {
         Err(unavailable("format plugins"))
     }
 
-    fn dialect(&self, _description: &serde_json::Value) -> Result<&'static dyn Format, Vec<LoadFault>> {
-        Err(vec![unavailable("dialect descriptions")])
+    fn dialect(&self, description: &serde_json::Value) -> Result<&'static dyn Format, Vec<LoadFault>> {
+        let dialect = Dialect::from_description(description, &base)?;
+        let summary = format!("Segments, as the dialect `{}` describes them.", dialect.name);
+        Ok(Box::leak(Box::new(DialectFormat::new(dialect, &summary))))
     }
 }
