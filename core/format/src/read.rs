@@ -234,6 +234,13 @@ pub trait Decoder: Send + Sync {
     fn decode(&self, block: &Block, wanted: &[usize]) -> Decoded;
     /// Place and raw text of a row of the block, for a row whose form is found wrong after it was decoded.
     fn row_text(&self, block: &Block, row: u32) -> RowText;
+    /// As [`Decoder::row_text`], where the answer can fail: the engine asks with this one.
+    ///
+    /// # Errors
+    /// A breach of the contract; only a plugin can.
+    fn try_row_text(&self, block: &Block, row: u32) -> Result<RowText, Fault> {
+        Ok(self.row_text(block, row))
+    }
 }
 
 /// A row as it stands in the file.

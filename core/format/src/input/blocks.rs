@@ -9,12 +9,23 @@ const CHUNK: usize = 1 << 20;
 /// How much more than the last block a window holds, beside a sixteenth of it.
 const EXTRA: usize = 4 << 10;
 
+/// Lends windows that somebody else reads: asked for at most so many further bytes, it gives the whole window, from the
+/// first byte that was lent, with whether the stream ends there; `None` when there was nothing more.
+pub type Lender = Box<dyn FnMut(usize) -> io::Result<Option<(Buffer, bool)>> + Send>;
+
+/// Where the bytes come from.
+enum Source {
+    Stream(Box<dyn Read + Send>),
+    /// Windows that begin at this offset.
+    Lent(Lender, u64),
+}
+
 /// A byte stream seen through a window. A cutter looks at [`BlockInput::window`], asks for more with
 /// [`BlockInput::grow`], and takes whole records off the front with [`BlockInput::take`].
 ///
 /// A failure of the stream is reported behind all bytes that were read before it.
 pub struct BlockInput {
-    source: Box<dyn Read + Send>,
+    source: Source,
     chunk: usize,
     data: Buffer,
     offset: u64,
@@ -28,7 +39,7 @@ impl BlockInput {
     /// A window over a stream.
     pub fn new(source: Box<dyn Read + Send>) -> Self {
         Self {
-            source,
+            source: Source::Stream(source),
             chunk: CHUNK,
             data: Buffer::from_vec(Vec::<u8>::new()),
             offset: 0,
@@ -36,6 +47,11 @@ impl BlockInput {
             ended: false,
             failed: None,
         }
+    }
+
+    /// A window that somebody else reads: it begins with the bytes `data`, which stand at `offset`.
+    pub fn lent(data: Buffer, offset: u64, ended: bool, lender: Lender) -> Self {
+        Self { source: Source::Lent(lender, offset), chunk: CHUNK, data, offset, taken: 0, ended, failed: None }
     }
 
     /// Reads at most this many bytes at once; for small budgets and for tests.
@@ -48,6 +64,11 @@ impl BlockInput {
     /// The bytes at hand.
     pub fn window(&self) -> &[u8] {
         &self.data
+    }
+
+    /// The bytes at hand, to be kept.
+    pub fn buffer(&self) -> Buffer {
+        self.data.clone()
     }
 
     /// Offset in the stream of the window's first byte.
@@ -82,10 +103,24 @@ impl BlockInput {
             return Ok(false);
         }
         let want = self.want().min(limit.max(1));
+        let source = match &mut self.source {
+            Source::Stream(source) => source,
+            Source::Lent(lender, base) => {
+                let Some((lent, ended)) = lender(limit.max(1))? else {
+                    self.ended = true;
+                    return Ok(false);
+                };
+                // What was taken stands in front of the window still.
+                let before = usize::try_from(self.offset - *base).unwrap_or(usize::MAX).min(lent.len());
+                let grown = lent.len() - before > self.data.len();
+                (self.data, self.ended) = (lent.slice(before), ended);
+                return Ok(grown);
+            }
+        };
         let mut bytes = Vec::with_capacity(self.data.len() + want);
         bytes.extend_from_slice(&self.data);
         let before = bytes.len();
-        let result = self.source.by_ref().take(want as u64).read_to_end(&mut bytes);
+        let result = source.by_ref().take(want as u64).read_to_end(&mut bytes);
         let read = bytes.len() - before;
         self.data = Buffer::from_vec(bytes);
         match result {

@@ -10,6 +10,6 @@ mod discovery;
 #[cfg(test)]
 mod discovery_tests;
 
-pub use blocks::BlockInput;
+pub use blocks::{BlockInput, Lender};
 pub use compression::{Compression, InputFault, WholeFile, open_stream};
 pub use discovery::{DiscoveryFault, FileOrder, FileSelection, FoundFile, NoMatch, SortBy};

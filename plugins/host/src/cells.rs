@@ -1,0 +1,286 @@
+//! Columns of text that a plugin gave become cells: references into the block and into the plugin's own memory. Each is
+//! looked at once; long text is not copied.
+
+use std::cell::OnceCell;
+
+use arrow_buffer::{Buffer, bit_util};
+use clinker_record::{CellRef, TextCells};
+
+use crate::strings::Child;
+
+/// The longest text that stands in a view itself.
+const INLINE: u32 = 12;
+/// Bytes of a view.
+const VIEW: usize = 16;
+
+/// What is known of the text of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Text {
+    /// Every byte is a character.
+    Ascii,
+    /// The whole is UTF-8.
+    Utf8,
+    /// Parts of it may be.
+    Unknown,
+}
+
+/// The block that cells may point into.
+pub(crate) struct Given<'a> {
+    pub block: &'a Buffer,
+    text: OnceCell<Text>,
+}
+
+impl<'a> Given<'a> {
+    pub(crate) fn new(block: &'a Buffer) -> Self {
+        Self { block, text: OnceCell::new() }
+    }
+
+    fn text(&self) -> Text {
+        *self.text.get_or_init(|| {
+            if self.block.is_ascii() {
+                Text::Ascii
+            } else if simdutf8::basic::from_utf8(self.block).is_ok() {
+                Text::Utf8
+            } else {
+                Text::Unknown
+            }
+        })
+    }
+
+    /// Where a place of the plugin lies in the block.
+    fn offset_of(&self, place: *const u8) -> Option<usize> {
+        let (start, place) = (self.block.as_ptr().addr(), place.addr());
+        let inside = !self.block.is_empty() && (start..start + self.block.len()).contains(&place);
+        inside.then(|| place - start)
+    }
+
+    /// The cells of a column.
+    ///
+    /// # Errors
+    /// What is wrong with the column.
+    pub(crate) fn cells(&self, column: &Child<'_>) -> Result<TextCells, String> {
+        match column.format {
+            "vu" => self.views(column),
+            "u" => self.plain::<4>(column),
+            "U" => self.plain::<8>(column),
+            other => Err(format!("column `{}` is of type {other:?}, not text", column.name)),
+        }
+    }
+
+    /// The offset in a cell reference of a place behind the block.
+    fn behind(&self, at: usize) -> Result<u32, String> {
+        self.block
+            .len()
+            .checked_add(at)
+            .and_then(|at| u32::try_from(at).ok())
+            .ok_or_else(|| "too much text for a block".into())
+    }
+
+    fn views(&self, column: &Child<'_>) -> Result<TextCells, String> {
+        let sources = self.sources(column)?;
+        let start = column.offset.checked_mul(VIEW).ok_or("a column is too long")?;
+        let views = column.bytes(1, start, column.rows.checked_mul(VIEW).ok_or("a column is too long")?)?;
+        self.behind(views.len())?;
+        let present = column.present()?;
+        let mut walk = Walk {
+            given: self,
+            column,
+            sources: &sources,
+            own: self.block.len() as u32 + 4,
+            refs: Vec::with_capacity(column.rows),
+            high: 0,
+            foreign: false,
+        };
+        walk.all(views.as_chunks::<VIEW>().0, present.as_ref())?;
+        let Walk { refs, high, foreign, .. } = walk;
+        let extra = if foreign { copied(&views, &sources, &refs, self.block.len()) } else { (views, refs) };
+        let cells = TextCells { block: self.block.clone(), extra: extra.0, refs: extra.1 };
+        if high & HIGH != 0 || foreign {
+            check_each(&cells, column)?;
+        }
+        Ok(cells)
+    }
+
+    /// The buffers that views may point into.
+    fn sources(&self, column: &Child<'_>) -> Result<Vec<Source>, String> {
+        let buffers = column.buffers();
+        let Some(count) = buffers.checked_sub(3) else {
+            return Err(format!("column `{}` of views has {buffers} buffers", column.name));
+        };
+        let lengths = column.bytes(buffers - 1, 0, count * 8)?;
+        let lengths = lengths.as_chunks::<8>().0;
+        let source = |(at, len): (usize, &[u8; 8])| {
+            let len = usize::try_from(i64::from_ne_bytes(*len))
+                .map_err(|_| format!("a buffer of column `{}` has a negative length", column.name))?;
+            match self.offset_of(column.place(at + 2)) {
+                Some(offset) if len <= self.block.len() - offset => Ok(Source::Block { offset, len }),
+                Some(_) => Err(format!("column `{}` points behind the block that was given", column.name)),
+                None => Ok(Source::Foreign(column.bytes(at + 2, 0, len)?)),
+            }
+        };
+        lengths.iter().enumerate().map(source).collect()
+    }
+
+    /// Text between offsets.
+    fn plain<const N: usize>(&self, column: &Child<'_>) -> Result<TextCells, String> {
+        if column.buffers() != 3 {
+            return Err(format!("column `{}` of text has {} buffers", column.name, column.buffers()));
+        }
+        if column.rows == 0 {
+            let empty = || Buffer::from_vec(Vec::<u8>::new());
+            return Ok(TextCells { block: self.block.clone(), extra: empty(), refs: Vec::new() });
+        }
+        let start = column.offset.checked_mul(N).ok_or("a column is too long")?;
+        let offsets = column.bytes(1, start, (column.rows + 1).checked_mul(N).ok_or("a column is too long")?)?;
+        let wrong = || format!("the offsets of column `{}` do not ascend", column.name);
+        let offset = |bytes: &[u8; N]| {
+            let mut wide = [0; 8];
+            wide[..N].copy_from_slice(bytes);
+            usize::try_from(u64::from_le_bytes(wide)).map_err(|_| wrong())
+        };
+        let offsets: Vec<usize> = offsets.as_chunks::<N>().0.iter().map(offset).collect::<Result<_, _>>()?;
+        let last = *offsets.last().ok_or_else(wrong)?;
+        if !offsets.is_sorted() {
+            return Err(wrong());
+        }
+        let (extra, base) = match self.offset_of(column.place(2)) {
+            Some(at) if last <= self.block.len() - at => (Buffer::from_vec(Vec::<u8>::new()), at),
+            Some(_) => return Err(format!("column `{}` points behind the block that was given", column.name)),
+            None => (column.bytes(2, 0, last)?, self.block.len()),
+        };
+        self.behind(last)?;
+        let present = column.present()?;
+        let cell = |(row, bounds): (usize, &[usize])| {
+            if is_absent(present.as_ref(), row) {
+                return CellRef::ABSENT;
+            }
+            CellRef { offset: (base + bounds[0]) as u32, len: (bounds[1] - bounds[0]) as u32 }
+        };
+        let refs = offsets.windows(2).enumerate().map(cell).collect();
+        let cells = TextCells { block: self.block.clone(), extra, refs };
+        check_each(&cells, column)?;
+        Ok(cells)
+    }
+}
+
+/// A bit of each byte of the text of a view that ASCII does not have.
+const HIGH: u128 = 0x8080_8080_8080_8080_8080_8080 << 32;
+
+/// Where the text of long views stands.
+enum Source {
+    Block { offset: usize, len: usize },
+    Foreign(Buffer),
+}
+
+fn is_absent(present: Option<&(Buffer, usize)>, row: usize) -> bool {
+    present.is_some_and(|(bits, offset)| !bit_util::get_bit(bits, offset + row))
+}
+
+/// The views of one column on their way to references.
+struct Walk<'a> {
+    given: &'a Given<'a>,
+    column: &'a Child<'a>,
+    sources: &'a [Source],
+    /// Where the text of the first view stands, counted through the block.
+    own: u32,
+    refs: Vec<CellRef>,
+    /// All short views, joined bit by bit.
+    high: u128,
+    /// Whether a view points into memory of the plugin.
+    foreign: bool,
+}
+
+impl Walk<'_> {
+    fn all(&mut self, views: &[[u8; VIEW]], present: Option<&(Buffer, usize)>) -> Result<(), String> {
+        let mut own = self.own;
+        for (row, view) in views.iter().enumerate() {
+            let bits = u128::from_le_bytes(*view);
+            let len = bits as u32;
+            if present.is_some() && is_absent(present, row) {
+                self.refs.push(CellRef::ABSENT);
+            } else if len <= INLINE {
+                self.high |= bits;
+                self.refs.push(CellRef { offset: own, len });
+            } else {
+                let cell = self.long(row, len as usize, (bits >> 64) as u32, (bits >> 96) as usize)?;
+                self.refs.push(cell);
+            }
+            own = own.wrapping_add(VIEW as u32);
+        }
+        Ok(())
+    }
+
+    fn long(&mut self, row: usize, len: usize, buffer: u32, offset: usize) -> Result<CellRef, String> {
+        let outside = || format!("row {row} of column `{}` points outside of what was given", self.column.name);
+        match self.sources.get(buffer as usize).ok_or_else(outside)? {
+            Source::Block { offset: base, len: held } if offset + len <= *held => {
+                let start = base + offset;
+                self.check_in_block(row, start, len)?;
+                Ok(CellRef { offset: start as u32, len: len as u32 })
+            }
+            Source::Foreign(held) if offset + len <= held.len() => {
+                self.foreign = true;
+                // Resolved by `copied`, which sees the view again.
+                Ok(CellRef { offset: u32::MAX, len: len as u32 })
+            }
+            _ => Err(outside()),
+        }
+    }
+
+    fn check_in_block(&self, row: usize, start: usize, len: usize) -> Result<(), String> {
+        let block = self.given.block.as_slice();
+        let is_text = match self.given.text() {
+            Text::Ascii => true,
+            Text::Utf8 => {
+                let boundary = |at: usize| block.get(at).is_none_or(|byte| byte & 0xC0 != 0x80);
+                boundary(start) && boundary(start + len)
+            }
+            Text::Unknown => std::str::from_utf8(&block[start..start + len]).is_ok(),
+        };
+        if is_text { Ok(()) } else { Err(not_text(row, self.column)) }
+    }
+}
+
+fn not_text(row: usize, column: &Child<'_>) -> String {
+    format!("row {row} of column `{}` is not valid UTF-8", column.name)
+}
+
+/// Text of the plugin's own memory, behind the views of the column.
+fn copied(views: &Buffer, sources: &[Source], refs: &[CellRef], block: usize) -> (Buffer, Vec<CellRef>) {
+    let mut extra = views.to_vec();
+    let mut resolved = Vec::with_capacity(refs.len());
+    for (cell, view) in refs.iter().zip(views.as_chunks::<VIEW>().0) {
+        if cell.offset != u32::MAX || cell.is_absent() {
+            resolved.push(*cell);
+            continue;
+        }
+        let bits = u128::from_le_bytes(*view);
+        let (buffer, offset) = ((bits >> 64) as u32 as usize, (bits >> 96) as usize);
+        let place = u32::try_from(block + extra.len());
+        match (&sources[buffer], place) {
+            (Source::Foreign(held), Ok(place)) => {
+                extra.extend_from_slice(&held[offset..offset + cell.len as usize]);
+                resolved.push(CellRef { offset: place, len: cell.len });
+            }
+            // More than 4 GiB of text in a column of one block: the cell is not text, and refused as such.
+            _ => resolved.push(CellRef { offset: u32::MAX, len: 0 }),
+        }
+    }
+    (Buffer::from_vec(extra), resolved)
+}
+
+/// Looks at every cell that is not known to be text.
+fn check_each(cells: &TextCells, column: &Child<'_>) -> Result<(), String> {
+    let end = cells.block.len() + cells.extra.len();
+    for (row, cell) in cells.refs.iter().enumerate() {
+        if cell.is_absent() {
+            continue;
+        }
+        let inside = (cell.offset as usize).checked_add(cell.len as usize).is_some_and(|last| last <= end);
+        let text = if inside { cells.bytes(row).map(|bytes| std::str::from_utf8(bytes).is_ok()) } else { None };
+        if text != Some(true) {
+            return Err(not_text(row, column));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,673 @@
+//! Formats of plugins: the reading half.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use clinker_format::input::BlockInput;
+use clinker_format::{
+    Block, BlockBound, Cutter, Decoded, Decoder, Descriptor, Fault, FileIdentity, Format, LevelEvent, LevelOpen,
+    LevelSpec, Mark, Note, OpenFile, OptionFault, ReadFactory, ReadRequest, RowText, ShapeRun, Vocabulary,
+    WriteFactory, WriteRequest,
+};
+use clinker_plugin_abi::owned::Lent;
+use clinker_plugin_abi::types::{self, ArrowArray, ArrowSchema, Bound, Cut, Opened};
+use clinker_plugin_abi::{Exported, Item, Reply};
+use clinker_record::cast::Cells;
+use clinker_record::{Frame, Kind, Type};
+
+use crate::calls::{Answer, Handle, Plugin, Session, one_line};
+use crate::cells;
+use crate::codes::{Codes, Use};
+use crate::export;
+use crate::strings::Given;
+use crate::{rejected, writing};
+
+/// A format of a plugin.
+pub(crate) struct PluginFormat {
+    pub plugin: &'static Plugin,
+    /// Its position among those of the plugin.
+    pub at: u32,
+    pub descriptor: &'static Descriptor,
+    pub codes: Arc<Codes>,
+}
+
+impl Format for PluginFormat {
+    fn descriptor(&self) -> &'static Descriptor {
+        self.descriptor
+    }
+
+    fn bind_reader(&self, request: &ReadRequest<'_>) -> Result<Arc<dyn ReadFactory>, Vec<OptionFault>> {
+        let table = &self.plugin.table;
+        let asked = Exported::new(export::read_request(request));
+        let (mut raw, mut reply) = (std::ptr::null_mut::<c_void>(), Reply::EMPTY);
+        let status = self.plugin.run("bind_reader", table.bind_reader, |bind, _| {
+            // SAFETY: request and places are valid for the call.
+            unsafe { bind(self.at, asked.value(), &raw mut raw, &raw mut reply) }
+        });
+        let handle = Handle::new(self.plugin, raw, "reader_free", table.reader_free);
+        let bound = self.bound("bind_reader", status, &mut reply)?;
+        let facts = facts(&bound).map_err(|what| vec![self.broken("bind_reader", &what)])?;
+        Ok(Arc::new(PluginReader { handle, codes: Arc::clone(&self.codes), facts }))
+    }
+
+    fn bind_writer(&self, request: &WriteRequest<'_>) -> Result<Arc<dyn WriteFactory>, Vec<OptionFault>> {
+        writing::bind(self, request).map(|(output, _)| output as Arc<dyn WriteFactory>)
+    }
+
+    fn writer_warnings(&self, request: &WriteRequest<'_>) -> Vec<OptionFault> {
+        writing::bind(self, request).map(|(_, warnings)| warnings).unwrap_or_default()
+    }
+}
+
+impl PluginFormat {
+    /// A breach while options are bound.
+    pub(crate) fn broken(&self, call: &str, what: &str) -> OptionFault {
+        OptionFault { key: "", code: "E468", message: self.plugin.breach(call, what), help: None }
+    }
+
+    /// What binding said.
+    pub(crate) fn bound(
+        &self,
+        call: &str,
+        status: Result<u32, String>,
+        reply: &mut Reply,
+    ) -> Result<Item, Vec<OptionFault>> {
+        let said = status.and_then(|status| self.plugin.answer(call, status, reply));
+        match said {
+            Ok((Answer::Done, item)) => Ok(item),
+            Ok((Answer::Fault, item)) if !item.items().is_empty() => {
+                Err(item.items().iter().map(|item| self.option_fault(call, item, Use::Options)).collect())
+            }
+            Ok((answer, _)) => Err(vec![self.broken(call, &format!("it answered {answer:?}"))]),
+            Err(message) => Err(vec![OptionFault { key: "", code: "E468", message, help: None }]),
+        }
+    }
+
+    pub(crate) fn option_fault(&self, call: &str, item: &Item, used: Use) -> OptionFault {
+        let code = item.get("code").text().unwrap_or_default();
+        let Some(code) = self.codes.find(code, used) else {
+            return self.broken(call, &format!("code {code:?} may not be used there"));
+        };
+        let read = self.descriptor.read.iter().flat_map(|read| read.options);
+        let options = read.chain(self.descriptor.write.iter().flat_map(|write| write.options));
+        let key = item.get("key").text().unwrap_or_default();
+        OptionFault {
+            key: options.map(|option| option.key).find(|known| *known == key).unwrap_or_default(),
+            code,
+            message: one_line(item.get("message").text().unwrap_or_default()),
+            help: item.get("help").text().map(one_line),
+        }
+    }
+}
+
+/// What a bound reader says of itself.
+struct Facts {
+    levels: Vec<LevelSpec>,
+    vocabulary: Vocabulary,
+    generated: Option<Arc<[Arc<str>]>>,
+}
+
+fn facts(item: &Item) -> Result<Facts, String> {
+    let levels = item.get("levels").items().iter().map(level_spec).collect::<Result<_, _>>()?;
+    let vocabulary = match item.get("vocabulary") {
+        Item::Null => Vocabulary::Closed,
+        Item::Text(word) if word == "closed" => Vocabulary::Closed,
+        Item::Text(word) if word == "open" => Vocabulary::Open,
+        map => {
+            let max = map.get("max").number().and_then(|max| u32::try_from(max).ok());
+            let (Some(prefix), Some(max)) = (map.get("prefix").text(), max) else {
+                return Err("a vocabulary that is neither a word nor a prefix with a maximum".into());
+            };
+            Vocabulary::Positional { prefix: prefix.into(), max }
+        }
+    };
+    let generated = match item.get("generated_columns") {
+        Item::Null => None,
+        columns => Some(names(columns)?.into()),
+    };
+    Ok(Facts { levels, vocabulary, generated })
+}
+
+fn names(item: &Item) -> Result<Vec<Arc<str>>, String> {
+    let name = |item: &Item| item.text().map(Arc::from).ok_or_else(|| "a name that is not a text".to_owned());
+    item.items().iter().map(name).collect()
+}
+
+fn level_spec(item: &Item) -> Result<LevelSpec, String> {
+    let name = item.get("name").text().filter(|name| !name.is_empty()).ok_or("a level without a name")?;
+    let field = |item: &Item| {
+        let ty = item.get("type").text().unwrap_or("string");
+        let parsed = parse_type(ty).ok_or_else(|| format!("a field of level `{name}` has the unknown type {ty:?}"))?;
+        Ok::<_, String>((Arc::from(item.get("name").text().unwrap_or_default()), parsed))
+    };
+    let fields = match item.get("fields") {
+        Item::Null => None,
+        fields => Some(fields.items().iter().map(field).collect::<Result<Vec<_>, _>>()?),
+    };
+    Ok(LevelSpec {
+        name: name.into(),
+        section: item.get("section").text().unwrap_or(name).into(),
+        fields,
+        frame: if item.get("frame").text() == Some("new") { Frame::New } else { Frame::Inherit },
+        file: item.get("file").bool().unwrap_or(false),
+    })
+}
+
+fn parse_type(text: &str) -> Option<Type> {
+    match text.strip_prefix("nullable(").and_then(|rest| rest.strip_suffix(')')) {
+        Some(inner) => Kind::from_word(inner).map(Type::nullable),
+        None => Kind::from_word(text).map(Type::plain),
+    }
+}
+
+/// A format with its options bound.
+struct PluginReader {
+    handle: Handle,
+    codes: Arc<Codes>,
+    facts: Facts,
+}
+
+impl ReadFactory for PluginReader {
+    fn open(&self, file: &FileIdentity, input: &mut BlockInput) -> Result<OpenFile, Fault> {
+        let plugin = self.handle.plugin;
+        let identity = Item::map([("source", (&*file.source).into()), ("shown", (&*file.shown).into())]);
+        let identity = Exported::new(identity);
+        let null = std::ptr::null_mut();
+        let mut out = Opened { cutter: null, decoder: null, consumed: 0, reply: Reply::EMPTY };
+        let mut failed = None;
+        let status = plugin.run("open", plugin.table.open, |open, guard| {
+            let mut session = Session::new(guard);
+            session.input = Some(input);
+            let window = session.window();
+            let call = session.call();
+            // SAFETY: everything is valid for the call.
+            let status = unsafe { open(self.handle.raw, &call, identity.value(), &window, &raw mut out) };
+            failed = session.failed.take();
+            status
+        });
+        let cutter = Handle::new(plugin, out.cutter, "cutter_free", plugin.table.cutter_free);
+        let decoder = Handle::new(plugin, out.decoder, "decoder_free", plugin.table.decoder_free);
+        let (calls, codes) = (Calls { plugin, name: "open" }, &self.codes);
+        let status = status.map_err(|reason| Fault::Contract { reason })?;
+        calls.consume(input, out.consumed)?;
+        let item = calls.done(status, &mut out.reply, codes, input, failed)?.1;
+        if cutter.raw.is_null() || decoder.raw.is_null() {
+            return Err(calls.breach("it gave no cutter or no decoder"));
+        }
+        let columns = names(item.get("columns")).map_err(|what| calls.breach(&what))?;
+        let header = item.get("header_line").number().zip(item.get("header_offset").number());
+        let shared = Arc::new(Shared { codes: Arc::clone(codes), columns: columns.len() });
+        Ok(OpenFile {
+            columns,
+            named_by_file: item.get("named_by_file").bool().unwrap_or(false),
+            cutter: Box::new(PluginCutter {
+                handle: cutter,
+                shared: Arc::clone(&shared),
+                levels: self.facts.levels.len(),
+                header,
+                next_row: 1,
+                idle: 0,
+                notes: Vec::new(),
+            }),
+            decoder: Arc::new(PluginDecoder { handle: decoder, shared }),
+        })
+    }
+
+    fn levels(&self) -> &[LevelSpec] {
+        &self.facts.levels
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        self.facts.vocabulary.clone()
+    }
+
+    fn generated_columns(&self) -> Option<Arc<[Arc<str>]>> {
+        self.facts.generated.clone()
+    }
+}
+
+/// What the cutter and the decoder of a file share.
+struct Shared {
+    codes: Arc<Codes>,
+    columns: usize,
+}
+
+/// What a call of a name means.
+#[derive(Clone, Copy)]
+struct Calls {
+    plugin: &'static Plugin,
+    name: &'static str,
+}
+
+impl Calls {
+    fn breach(self, what: &str) -> Fault {
+        Fault::Contract { reason: self.plugin.breach(self.name, what) }
+    }
+
+    /// Takes off the input what the plugin is done with.
+    fn consume(self, input: &mut BlockInput, consumed: u64) -> Result<(), Fault> {
+        let held = input.window().len();
+        match usize::try_from(consumed) {
+            Ok(0) => Ok(()),
+            Ok(consumed) if consumed <= held => {
+                input.take(consumed);
+                Ok(())
+            }
+            _ => Err(self.breach(&format!("it claims {consumed} bytes of the {held} that it was given"))),
+        }
+    }
+
+    /// The answer of a call that went well. A failure of the input that the plugin passed over comes back later.
+    fn done(
+        self,
+        status: u32,
+        reply: &mut Reply,
+        codes: &Codes,
+        input: &mut BlockInput,
+        failed: Option<std::io::Error>,
+    ) -> Result<(Answer, Item), Fault> {
+        let answer = self.plugin.answer(self.name, status, reply).map_err(|reason| Fault::Contract { reason })?;
+        match (answer, failed) {
+            ((Answer::Host, _), Some(error)) => Err(error.into()),
+            ((Answer::Host, _), None) => {
+                // A run that was cancelled is ended by the engine itself.
+                let cancelled = (crate::watch::surroundings().cancelled)();
+                Err(if cancelled {
+                    Fault::Io(std::io::ErrorKind::Interrupted.into())
+                } else {
+                    self.breach("it says that the engine failed, which it did not")
+                })
+            }
+            ((Answer::Fault, item), _) => Err(self.fault(&item, codes)),
+            ((answer, item), failed) => {
+                if let Some(error) = failed {
+                    input.defer(error);
+                }
+                Ok((answer, item))
+            }
+        }
+    }
+
+    /// A fault that the plugin found in the data.
+    fn fault(self, item: &Item, codes: &Codes) -> Fault {
+        let text = item.get("code").text().unwrap_or_default();
+        let document = item.get("kind").text() == Some("violation");
+        let used = if document { Use::Document } else { Use::Corruption };
+        let Some(code) = codes.find(text, used) else {
+            return self.breach(&format!("code {text:?} may not be used there"));
+        };
+        let (line, offset) = (item.get("line").number().unwrap_or(0), item.get("offset").number().unwrap_or(0));
+        let reason = one_line(item.get("reason").text().unwrap_or_default());
+        if document {
+            Fault::Violation { code, line, offset, reason }
+        } else {
+            Fault::Corruption { code, line, offset, reason, help: item.get("help").text().map(one_line) }
+        }
+    }
+}
+
+/// Blocks without bytes and rows that may follow each other: more of them are a plugin that runs in circles.
+const IDLE: u32 = 10_000;
+
+/// Cuts one file.
+struct PluginCutter {
+    handle: Handle,
+    shared: Arc<Shared>,
+    levels: usize,
+    header: Option<(u64, u64)>,
+    next_row: u64,
+    /// Blocks without bytes, one behind the other.
+    idle: u32,
+    notes: Vec<Note>,
+}
+
+/// What goes with a block from the cutter to the decoder.
+struct Context(Handle);
+
+impl Cutter for PluginCutter {
+    fn cut(&mut self, input: &mut BlockInput, bound: BlockBound) -> Result<Option<Block>, Fault> {
+        let plugin = self.handle.plugin;
+        let calls = Calls { plugin, name: "cut" };
+        let rows = bound.rows.clamp(1, u32::MAX as usize);
+        let asked = Bound { rows: rows as u64, bytes: bound.bytes as u64 };
+        let mut out = empty_cut();
+        let mut failed = None;
+        let status = plugin.run("cut", plugin.table.cut, |cut, guard| {
+            let mut session = Session::new(guard);
+            session.input = Some(input);
+            let window = session.window();
+            let call = session.call();
+            // SAFETY: everything is valid for the call; this thread alone cuts.
+            let status = unsafe { cut(self.handle.raw, &call, &window, asked, &raw mut out) };
+            failed = session.failed.take();
+            status
+        });
+        let context = (!out.context.is_null())
+            .then(|| Context(Handle::new(plugin, out.context, "context_free", plugin.table.context_free)));
+        let status = status.map_err(|reason| Fault::Contract { reason })?;
+        if status != types::STATUS_OK {
+            calls.consume(input, out.consumed)?;
+        }
+        let (answer, item) = calls.done(status, &mut out.reply, &self.shared.codes, input, failed)?;
+        if answer == Answer::End {
+            self.notes = self.read_notes(&item).map_err(|what| calls.breach(&what))?;
+            return Ok(None);
+        }
+        self.block(input, &out, rows, &item, context).map(Some).map_err(|what| calls.breach(&what))
+    }
+
+    fn header_place(&self) -> Option<(u64, u64)> {
+        self.header
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        self.notes.clone()
+    }
+}
+
+fn empty_cut() -> Cut {
+    Cut { start: 0, len: 0, consumed: 0, rows: 0, first_line: 0, context: std::ptr::null_mut(), reply: Reply::EMPTY }
+}
+
+impl PluginCutter {
+    /// Takes the block that the plugin describes.
+    fn block(
+        &mut self,
+        input: &mut BlockInput,
+        cut: &Cut,
+        most: usize,
+        item: &Item,
+        context: Option<Context>,
+    ) -> Result<Block, String> {
+        let held = input.window().len();
+        let size = |value: u64| usize::try_from(value).ok().filter(|value| *value <= held);
+        let places = size(cut.start).zip(size(cut.len)).zip(size(cut.consumed));
+        let Some(((start, len), consumed)) = places.filter(|((start, len), consumed)| start + len <= *consumed) else {
+            return Err(format!(
+                "its block of {} bytes at {} of {} consumed ones does not lie in the {held} that it was given",
+                cut.len, cut.start, cut.consumed
+            ));
+        };
+        let rows = u32::try_from(cut.rows).ok().filter(|rows| *rows as usize <= most);
+        let rows = rows.ok_or_else(|| format!("its block has {} rows, {most} are allowed", cut.rows))?;
+        if rows > 0 && len == 0 {
+            return Err(format!("its block of no bytes has {rows} rows"));
+        }
+        let marks = self.marks(item, rows)?;
+        if consumed == 0 && rows == 0 {
+            self.idle += 1;
+            if marks.is_empty() || self.idle > IDLE {
+                return Err("its block has no bytes and no rows, and the file does not end".into());
+            }
+        } else {
+            self.idle = 0;
+        }
+        if start > 0 {
+            input.take(start);
+        }
+        let offset = input.offset();
+        let data = input.take(len);
+        if consumed > start + len {
+            input.take(consumed - start - len);
+        }
+        let first_row = self.next_row;
+        self.next_row += u64::from(rows);
+        let context = context.map(|context| Arc::new(context) as Arc<_>);
+        Ok(Block { data, rows, first_row, first_line: cut.first_line, offset, marks, context })
+    }
+
+    fn marks(&self, item: &Item, rows: u32) -> Result<Vec<Mark>, String> {
+        let mut marks: Vec<Mark> = Vec::new();
+        for mark in item.get("marks").items() {
+            let row = mark.get("row").number().and_then(|row| u32::try_from(row).ok());
+            let row = row.filter(|row| *row <= rows && marks.last().is_none_or(|last| last.row <= *row));
+            let row = row.ok_or("a mark that is out of place")?;
+            let event = match mark.get("open") {
+                Item::Null => LevelEvent::Close,
+                open => LevelEvent::Open(self.level_open(open)?),
+            };
+            marks.push(Mark { row, event });
+        }
+        Ok(marks)
+    }
+
+    fn level_open(&self, item: &Item) -> Result<LevelOpen, String> {
+        let level = item.get("level").number().and_then(|level| u16::try_from(level).ok());
+        let level = level.filter(|level| usize::from(*level) < self.levels).ok_or("a level that is not registered")?;
+        let field = |item: &Item| {
+            let name = item.get("name").text().ok_or("a field without a name")?;
+            let value = item.get("value").text().ok_or("a field of a level that is not text")?;
+            Ok::<_, String>((Arc::from(name), Arc::from(value)))
+        };
+        let key = |item: &Item| {
+            let name = item.get("name").text().unwrap_or_default();
+            let known = ["$raw", "$delims", "$newline"].into_iter().find(|known| *known == name);
+            let known = known.ok_or_else(|| format!("the unknown engine key {name:?}"))?;
+            let value = item.get("value").bytes().ok_or("an engine key that is not bytes")?;
+            Ok::<_, String>((known, Arc::from(value)))
+        };
+        Ok(LevelOpen {
+            level,
+            fields: item.get("fields").items().iter().map(field).collect::<Result<_, _>>()?,
+            keys: item.get("keys").items().iter().map(key).collect::<Result<_, _>>()?,
+            line: item.get("line").number().unwrap_or(0),
+            offset: item.get("offset").number().unwrap_or(0),
+        })
+    }
+
+    fn read_notes(&self, item: &Item) -> Result<Vec<Note>, String> {
+        let mut notes: Vec<Note> = Vec::new();
+        for note in item.get("notes").items() {
+            let text = note.get("code").text().unwrap_or_default();
+            let code = self.shared.codes.find(text, Use::Warning);
+            let code = code.ok_or_else(|| format!("code {text:?} may not be noted"))?;
+            if notes.iter().any(|known| known.code == code) {
+                return Err(format!("{code} is noted twice"));
+            }
+            let text = one_line(note.get("text").text().unwrap_or_default());
+            notes.push(Note { code, count: note.get("count").number().unwrap_or(1), text });
+        }
+        Ok(notes)
+    }
+}
+
+/// Decodes the blocks of one file.
+struct PluginDecoder {
+    handle: Handle,
+    shared: Arc<Shared>,
+}
+
+/// A block in the form of the boundary. `lent` holds its bytes.
+fn block_of(block: &Block, lent: &Lent) -> types::Block {
+    let context = block.context.as_ref().and_then(|context| context.downcast_ref::<Context>());
+    types::Block {
+        data: lent.bytes(),
+        rows: u64::from(block.rows),
+        first_row: block.first_row,
+        first_line: block.first_line,
+        offset: block.offset,
+        context: context.map_or(std::ptr::null_mut(), |context| context.0.raw),
+    }
+}
+
+impl Decoder for PluginDecoder {
+    fn decode(&self, block: &Block, wanted: &[usize]) -> Decoded {
+        let calls = Calls { plugin: self.handle.plugin, name: "decode" };
+        self.decoded(calls, block, wanted).unwrap_or_else(|what| Decoded {
+            cells: wanted.iter().map(|_| Cells::Absent(0)).collect(),
+            accepted: Some(Vec::new()),
+            fault: Some(what),
+            ..Decoded::default()
+        })
+    }
+
+    fn row_text(&self, block: &Block, row: u32) -> RowText {
+        // The engine asks with `try_row_text`.
+        self.try_row_text(block, row).unwrap_or(RowText { line: 0, offset: 0, raw: String::new() })
+    }
+
+    fn try_row_text(&self, block: &Block, row: u32) -> Result<RowText, Fault> {
+        let plugin = self.handle.plugin;
+        let calls = Calls { plugin, name: "row_text" };
+        let lent = Lent::new(block.data.clone());
+        let given = block_of(block, &lent);
+        let mut reply = Reply::EMPTY;
+        let status = plugin.run("row_text", plugin.table.row_text, |row_text, _| {
+            // SAFETY: everything is valid for the call.
+            unsafe { row_text(self.handle.raw, &given, u64::from(row), &raw mut reply) }
+        });
+        let said = status.and_then(|status| plugin.answer("row_text", status, &mut reply));
+        let (answer, item) = said.map_err(|reason| Fault::Contract { reason })?;
+        let parts = item.get("line").number().zip(item.get("offset").number()).zip(item.get("raw").text());
+        let Some(((line, offset), raw)) = parts.filter(|_| answer == Answer::Done) else {
+            return Err(calls.breach("it gave no line, offset and text"));
+        };
+        if !(block.offset..=block.offset + block.data.len() as u64).contains(&offset) {
+            return Err(calls.breach(&format!("row {row} stands at byte {offset}, outside of its block")));
+        }
+        Ok(RowText { line, offset, raw: raw.to_owned() })
+    }
+}
+
+impl PluginDecoder {
+    fn decoded(&self, calls: Calls, block: &Block, wanted: &[usize]) -> Result<Decoded, Fault> {
+        if let Some(outside) = wanted.iter().find(|at| **at >= self.shared.columns) {
+            return Err(calls.breach(&format!("it opened a file without a column {outside}")));
+        }
+        let plugin = calls.plugin;
+        let lent = Lent::new(block.data.clone());
+        let given = block_of(block, &lent);
+        let places: Vec<u64> = wanted.iter().map(|at| *at as u64).collect();
+        let mut out = types::Decoded {
+            schema: ArrowSchema::empty(),
+            array: ArrowArray::empty(),
+            rejected_schema: ArrowSchema::empty(),
+            rejected: ArrowArray::empty(),
+            reply: Reply::EMPTY,
+        };
+        let status = plugin.run("decode", plugin.table.decode, |decode, guard| {
+            let mut session = Session::new(guard);
+            let call = session.call();
+            // SAFETY: everything is valid for the call.
+            unsafe { decode(self.handle.raw, &call, &given, places.as_ptr(), places.len(), &raw mut out) }
+        });
+        // Whatever came is released, whatever it is.
+        let rows = Given::take(&mut out.schema, &mut out.array);
+        let refused = Given::take(&mut out.rejected_schema, &mut out.rejected);
+        let said = status.and_then(|status| plugin.answer("decode", status, &mut out.reply));
+        let (answer, item) = said.map_err(|reason| Fault::Contract { reason })?;
+        if answer != Answer::Done {
+            return Err(calls.breach(&format!("it answered {answer:?}")));
+        }
+        let breach = |what: String| calls.breach(&what);
+        let rows = rows.map_err(breach)?.ok_or_else(|| calls.breach("it gave no columns"))?;
+        let refused = refused.map_err(breach)?;
+        let rejected = match &refused {
+            Some(batch) => rejected::read(batch, block, &self.shared.codes).map_err(breach)?,
+            None => Vec::new(),
+        };
+        let fault = match item.get("fault") {
+            Item::Null => None,
+            fault => Some(calls.fault(fault, &self.shared.codes)),
+        };
+        let mut decoded = columns(block, wanted.len(), &rows, item.get("shapes")).map_err(breach)?;
+        decoded.accepted = accepted(block.rows, rows.rows, &rejected, fault.is_some()).map_err(breach)?;
+        (decoded.rejected, decoded.fault) = (rejected, fault);
+        Ok(decoded)
+    }
+}
+
+/// Checks the columns and makes cells of them.
+fn columns(block: &Block, wanted: usize, rows: &Given, shapes: &Item) -> Result<Decoded, String> {
+    if rows.width < wanted {
+        return Err(format!("it gave {} columns of the {wanted} that were wanted", rows.width));
+    }
+    let given = cells::Given::new(&block.data);
+    let mut decoded = Decoded { rows: rows.rows, ..Decoded::default() };
+    for at in 0..rows.width {
+        let child = rows.child(at)?;
+        let cells = Cells::Text(given.cells(&child)?);
+        if at < wanted {
+            decoded.cells.push(cells);
+        } else {
+            decoded.undeclared.push((child.name.into(), cells));
+        }
+    }
+    decoded.shapes = shape_runs(shapes, rows.rows, decoded.undeclared.len())?;
+    Ok(decoded)
+}
+
+/// Which rows of the block were accepted: those that were not rejected.
+fn accepted(
+    block: u32,
+    rows: usize,
+    rejected: &[clinker_format::RejectedRow],
+    ended: bool,
+) -> Result<Option<Vec<u32>>, String> {
+    let sum = rows + rejected.len();
+    if sum != block as usize && !(ended && sum < block as usize) {
+        return Err(format!("{rows} rows and {} rejected ones do not make the {block} of the block", rejected.len()));
+    }
+    if rejected.is_empty() && !ended {
+        return Ok(None);
+    }
+    let mut rest = rejected.iter().map(|row| row.row).peekable();
+    let positions = (0..block).filter(|row| rest.next_if_eq(row).is_none()).take(rows);
+    Ok(Some(positions.collect()))
+}
+
+/// The order of undeclared fields, as words: rows, number of fields, fields.
+fn shape_runs(item: &Item, rows: usize, fields: usize) -> Result<Vec<ShapeRun>, String> {
+    let wrong = || "the shapes of its rows do not add up".to_owned();
+    let (words, rest) = item.bytes().unwrap_or_default().as_chunks::<4>();
+    if !rest.is_empty() || (words.is_empty() && fields > 0 && rows > 0) {
+        return Err(wrong());
+    }
+    let mut words = words.iter().map(|word| u32::from_le_bytes(*word));
+    let (mut runs, mut sum) = (Vec::new(), 0);
+    while let Some(count) = words.next() {
+        let held = words.next().ok_or_else(wrong)? as usize;
+        let named: Vec<u32> = words.by_ref().take(held.min(fields)).collect();
+        if named.len() != held || named.iter().any(|field| *field as usize >= fields) {
+            return Err(wrong());
+        }
+        sum += count as usize;
+        runs.push(ShapeRun { rows: count as usize, fields: named });
+    }
+    if runs.is_empty() || sum == rows { Ok(runs) } else { Err(wrong()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_15_2_row_counts_must_add_up() {
+        let refused = |row| clinker_format::RejectedRow {
+            row,
+            code: "E423",
+            line: 1,
+            offset: 0,
+            reason: String::new(),
+            raw: String::new(),
+        };
+        assert_eq!(accepted(3, 3, &[], false), Ok(None));
+        assert_eq!(accepted(4, 2, &[refused(0), refused(2)], false), Ok(Some(vec![1, 3])));
+        assert_eq!(accepted(4, 1, &[refused(0)], true), Ok(Some(vec![1])));
+        assert!(accepted(3, 2, &[], false).is_err());
+        assert!(accepted(3, 3, &[refused(0)], false).is_err());
+        assert!(accepted(3, 4, &[], true).is_err());
+    }
+
+    #[test]
+    fn formats_15_3_shapes_name_fields_that_exist() {
+        let words = |words: &[u32]| Item::Bytes(words.iter().flat_map(|word| word.to_le_bytes()).collect());
+        let runs = shape_runs(&words(&[2, 1, 0, 1, 0]), 3, 1).unwrap();
+        assert_eq!(runs, [ShapeRun { rows: 2, fields: vec![0] }, ShapeRun { rows: 1, fields: vec![] }]);
+        for bad in [&[2, 1, 1, 1, 0][..], &[2, 1, 0], &[3, 9, 0], &[3]] {
+            assert!(shape_runs(&words(bad), 3, 1).is_err(), "{bad:?}");
+        }
+        assert!(shape_runs(&Item::Null, 3, 1).is_err());
+        assert_eq!(shape_runs(&Item::Null, 3, 0), Ok(Vec::new()));
+    }
+}
