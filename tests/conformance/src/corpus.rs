@@ -30,6 +30,8 @@ pub struct Sample {
     pub rows: u64,
     /// Whether what is written is equal to these bytes.
     pub round_trip: bool,
+    /// Whether it holds several documents one after the other, so that a beginning of it can be a whole file.
+    pub several: bool,
 }
 
 /// A file with a fault.

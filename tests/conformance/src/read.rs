@@ -252,8 +252,10 @@ fn take_block(
     let columns = columns(&session.open, &decoded, &wanted);
     // The chain of levels of each row of the block.
     let mut chains = Vec::with_capacity(block.rows as usize);
-    let mut marks = block.marks.iter().peekable();
-    for row in 0..=block.rows {
+    // What stands behind a fault was not read.
+    let read = if decoded.fault.is_some() { (decoded.rows + decoded.rejected.len()) as u32 } else { block.rows };
+    let mut marks = block.marks.iter().filter(|mark| decoded.fault.is_none() || mark.row <= read).peekable();
+    for row in 0..=read {
         while let Some(mark) = marks.next_if(|mark| mark.row <= row) {
             let shown = stack.follow(&session.levels, &mark.event)?;
             reading.marks.push((block.first_row + u64::from(mark.row), shown));
