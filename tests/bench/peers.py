@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do one workload with another engine, in the current folder: peers.py duckdb|polars WORKLOAD
+"""Do one workload with another engine, in the current folder: peers.py duckdb|polars|pyx12 WORKLOAD
 
 Each writes the same rows as the pipeline of that name, so that whole-process times compare like with like.
 """
@@ -15,7 +15,7 @@ COLUMNS = {
     "ordered_at": "DATE",
     "note": "VARCHAR",
 }
-WORKLOADS = ["passthrough", "transform", "reject", "to_ndjson", "from_ndjson"]
+WORKLOADS = ["passthrough", "transform", "reject", "to_ndjson", "from_ndjson", "sort", "x12"]
 
 
 def duckdb(workload):
@@ -41,6 +41,7 @@ def duckdb(workload):
         ],
         "to_ndjson": [f"copy (select * from {orders}) to 'duckdb.out' (format json)"],
         "from_ndjson": [f"copy (select * from {documents}) to 'duckdb.out' {to}"],
+        "sort": [f"copy (select * from {orders} order by region, price desc, order_id) to 'duckdb.out' {to}"],
     }
     for statement in statements[workload]:
         connection.execute(statement)
@@ -74,6 +75,7 @@ def polars(workload):
         # It has no rejects: a bad quantity becomes null and is dropped by the filter.
         "reject": lambda: priced(orders("orders_bad.csv", ignore_errors=True)),
         "from_ndjson": lambda: pl.scan_ndjson("orders.ndjson", schema=schema),
+        "sort": lambda: orders("orders.csv").sort("region", "price", "order_id", descending=[False, True, False]),
     }
     if workload == "to_ndjson":
         orders("orders.csv").sink_ndjson("polars.out")
@@ -81,8 +83,21 @@ def polars(workload):
         frames[workload]().sink_csv("polars.out")
 
 
+def pyx12(workload):
+    import csv
+
+    from pyx12.x12file import X12Reader
+
+    with open("pyx12.out", "w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["seg_id", *(f"e{number:02d}" for number in range(1, 33))])
+        for segment in X12Reader("orders.x12"):
+            if segment.get_seg_id() not in ("ISA", "GS", "SE", "GE", "IEA"):
+                out.writerow([segment.get_seg_id(), *(str(element) for element in segment.elements)])
+
+
 if __name__ == "__main__":
-    engines = {"duckdb": duckdb, "polars": polars}
+    engines = {"duckdb": duckdb, "polars": polars, "pyx12": pyx12}
     if len(sys.argv) != 3 or sys.argv[1] not in engines or sys.argv[2] not in WORKLOADS:
         sys.exit(__doc__)
     engines[sys.argv[1]](sys.argv[2])
