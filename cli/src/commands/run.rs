@@ -79,7 +79,7 @@ fn execute(
         subscriber: Arc::new(console.clone()),
         resident: (host.resident)(),
         preview,
-        spill: clinker_engine::SpillOptions::default(),
+        temporary: std::env::temp_dir(),
     };
     let bar = (host.stderr.is_terminal() && !flags.quiet).then(|| ProgressBar::start(console, progress));
     let outcome = clinker_engine::run(plan, envelope);

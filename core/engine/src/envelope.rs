@@ -81,24 +81,6 @@ pub struct RunEnvelope {
     pub resident: Option<u64>,
     /// Present for a bounded preview.
     pub preview: Option<Preview>,
-    /// Where state goes that leaves memory.
-    pub spill: SpillOptions,
-}
-
-/// Where state goes that leaves memory.
-#[derive(Clone, Debug)]
-pub struct SpillOptions {
-    /// The directory in which the run makes one of its own.
-    pub parent: PathBuf,
-    /// Bytes that may be on disk at one time.
-    pub cap: Option<u64>,
-    /// Whether files are compressed; none lets the engine choose.
-    pub compress: Option<bool>,
-}
-
-impl Default for SpillOptions {
-    /// The temporary directory of the system, without a cap.
-    fn default() -> Self {
-        Self { parent: std::env::temp_dir(), cap: None, compress: None }
-    }
+    /// The system's temporary directory: where state goes that leaves memory, unless the workspace names another one.
+    pub temporary: PathBuf,
 }

@@ -22,11 +22,12 @@ mod run;
 mod runtime;
 mod sequencer;
 mod sidecar;
+mod spill;
 mod split;
 mod unit;
 
 pub use books::{Books, NodeBook};
 pub use cancel::CancelToken;
-pub use envelope::{InputOpener, OsInputs, Preview, RunEnvelope, SpillOptions};
+pub use envelope::{InputOpener, OsInputs, Preview, RunEnvelope};
 pub use error::RunError;
 pub use run::{RunReport, run};

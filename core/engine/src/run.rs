@@ -25,7 +25,7 @@ use crate::operators::transform::log;
 use crate::outputs::sync_all;
 use crate::runtime::{InputPaths, Letters, Runtime};
 use crate::unit::{Part, drain_sorted, parts, run_interleave, run_source};
-use crate::{Books, RunEnvelope, RunError, sidecar};
+use crate::{Books, RunEnvelope, RunError, sidecar, spill};
 
 /// What a completed run did.
 #[derive(Debug)]
@@ -62,6 +62,7 @@ pub struct RunReport {
 /// What ended the run, with its exit code.
 pub fn run(plan: &CompiledPlan, mut envelope: RunEnvelope) -> Result<RunReport, RunError> {
     check_baseline(plan, envelope.resident)?;
+    spill::prepare(plan)?;
     let (sources, inputs) = discover(plan, &envelope)?;
     let runtime = Runtime::new(plan, &envelope, Arc::clone(&sources), Arc::clone(&inputs))?;
     let preview = envelope.preview.take();

@@ -13,7 +13,7 @@ use clinker_plan::{CompiledPlan, NodeId, Operator, SourcePlan, Strategy};
 
 use crate::envelope::InputOpener;
 use crate::liveness::live_columns;
-use crate::{CancelToken, RunEnvelope, RunError};
+use crate::{CancelToken, RunEnvelope, RunError, spill};
 
 /// Bytes of records a block holds at most, when the budget allows.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -35,8 +35,6 @@ pub(crate) struct Runtime<'p> {
     pub tracks_rows: bool,
     /// Where state goes that leaves memory.
     pub spill: Arc<SpillDirectory>,
-    /// Whether it is compressed, where that was said.
-    pub compress: Option<bool>,
     pub live: Vec<Vec<bool>>,
     pub letters: Option<Letters>,
     pub strategy: Strategy,
@@ -92,8 +90,7 @@ impl<'p> Runtime<'p> {
                 Operator::Sink(sink) => !sink.sort.is_empty(),
                 _ => false,
             }),
-            spill: SpillDirectory::new(&envelope.spill.parent, &envelope.execution_id, envelope.spill.cap),
-            compress: envelope.spill.compress,
+            spill: spill::directory(plan, envelope),
             live: live_columns(plan, letters.is_some()),
             letters,
             strategy: plan.failures.strategy,
@@ -125,7 +122,7 @@ impl<'p> Runtime<'p> {
     /// Whether spilled batches of so many columns are compressed: where nobody has said, when it pays.
     pub(crate) fn compresses(&self, columns: usize) -> bool {
         let pays = columns * 32 * self.plan.batch_size >= 4 << 10 && self.plan.batch_size >= 1024;
-        self.compress.unwrap_or(pays)
+        self.plan.spill.compress.unwrap_or(pays)
     }
 
     /// The context of the evaluations of one block: `now` is sampled here.

@@ -10,7 +10,9 @@ mod error;
 mod file;
 #[cfg(test)]
 mod tests;
+mod volume;
 
 pub use directory::{SpillDirectory, purge_orphans};
 pub use error::SpillError;
 pub use file::{MAX_FRAME, SpillFile, SpillReader, SpillWriter};
+pub use volume::{Volume, volume};

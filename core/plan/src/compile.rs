@@ -122,6 +122,7 @@ fn assemble(document: &Document, request: &CompileRequest, faults: &mut Faults) 
         failures: failures.policy,
         nodes: bind::assemble(&names, &wiring, bound)?,
         dead_letters,
+        spill: context.formats.spill.clone(),
         vars: settings.vars.into_iter().map(|(name, _, value)| (name, value)).collect(),
     })
 }

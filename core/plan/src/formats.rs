@@ -11,6 +11,7 @@ use crate::compile::{CompileRequest, base};
 use crate::decode::Fields;
 use crate::document;
 use crate::faults::{Fault, Faults};
+use crate::model::SpillPlan;
 use crate::paths;
 use crate::workspace::{self, Workspace};
 use crate::yaml::{Core, Document, Node, NodeKind, Unreadable};
@@ -20,6 +21,8 @@ pub(crate) struct Loaded {
     pub registry: Registry,
     /// Whether nothing failed to load: a name that nothing has may belong to what did.
     pub complete: bool,
+    /// Where state goes that leaves memory.
+    pub spill: SpillPlan,
 }
 
 /// The formats of a workspace and of the pipeline document in it, without a compile of that.
@@ -50,7 +53,8 @@ pub fn formats(request: &CompileRequest, document: bool) -> (Registry, Vec<Diagn
 pub(crate) fn load(request: &CompileRequest, given: Option<&Fields<'_>>, faults: &mut Faults) -> Loaded {
     let base = base(request);
     let mut found = Vec::new();
-    let Workspace { source, plugins, dialects } = workspace::read(&base, &mut found);
+    let Workspace { source, plugins, dialects, mut spill } = workspace::read(&base, &mut found);
+    spill.dir = spill.dir.map(|dir| base.join(dir));
     let readable = found.is_empty();
     faults.adopt(START, found);
     let mut loading = Loading {
@@ -73,7 +77,7 @@ pub(crate) fn load(request: &CompileRequest, given: Option<&Fields<'_>>, faults:
     for item in listed("dialects") {
         item.text().into_iter().for_each(|path| loading.dialect(path, Place::Document(item.span), faults));
     }
-    Loaded { registry: loading.registry, complete: loading.complete }
+    Loaded { registry: loading.registry, complete: loading.complete, spill }
 }
 
 /// The front of the document, where what is said of the workspace belongs.

@@ -35,7 +35,7 @@ pub use formats::formats;
 pub use model::{
     Check, CompiledPlan, DeadLetterPlan, FailurePolicy, IfExists, Input, LogPlan, LogWhen, MemoryPlan, MergeMode,
     MergePlan, Node, NodeId, OnUnmapped, Operator, OutputSource, OversizeGroup, Port, ProjectedColumn, ProjectedFrom,
-    Projection, Rate, RoutePlan, SinkPlan, SortKey, SortKeyFrom, SourceColumn, SourcePlan, SplitPlan, Strategy,
-    TransformPlan, Validation, WidenedColumns,
+    Projection, Rate, RoutePlan, SinkPlan, SortKey, SortKeyFrom, SourceColumn, SourcePlan, SpillPlan, SplitPlan,
+    Strategy, TransformPlan, Validation, WidenedColumns,
 };
 pub use template::PathTemplate;

@@ -40,6 +40,19 @@ pub struct CompiledPlan {
     /// The dead-letter files: the pipeline-wide one first, then those of single Sources in name order. Empty when rejected
     /// rows are not kept.
     pub dead_letters: Vec<DeadLetterPlan>,
+    /// Where state goes that leaves memory.
+    pub spill: SpillPlan,
+}
+
+/// Where state goes that leaves memory, as the workspace says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpillPlan {
+    /// The directory in which each run makes one of its own; the system's temporary one when none is named.
+    pub dir: Option<PathBuf>,
+    /// Bytes that may be on disk at one time.
+    pub cap: Option<u64>,
+    /// Whether files are compressed; none leaves it to the engine.
+    pub compress: Option<bool>,
 }
 
 /// The memory budget.

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clinker_diagnostics::{Diagnostic, SourceText, Span};
+
+use crate::model::SpillPlan;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -23,6 +25,8 @@ pub(crate) struct Workspace {
     pub plugins: Vec<(String, Span)>,
     /// `formats.dialects`, each with its place.
     pub dialects: Vec<(String, Span)>,
+    /// `storage.spill`.
+    pub spill: SpillPlan,
 }
 
 /// Reads the workspace file of a base directory. What is wrong is reported, and the rest is used.
@@ -50,11 +54,15 @@ pub(crate) fn read(base: &Path, found: &mut Vec<Diagnostic>) -> Workspace {
     };
     let source = SourceText::new(FILE, text.as_str());
     let mut reader = Reader { source: &source, found };
-    let (plugins, dialects) = reader.document(&text);
-    Workspace { plugins, dialects, source: Some(source) }
+    let mut workspace = reader.document(&text);
+    workspace.source = Some(source);
+    workspace
 }
 
 type Paths = Vec<(String, Span)>;
+
+/// The keys of `[storage.spill]`.
+const SPILL_KEYS: &str = "the keys of `[storage.spill]` are dir, disk_cap_bytes, compress";
 
 struct Reader<'r> {
     source: &'r Arc<SourceText>,
@@ -67,7 +75,7 @@ impl Reader<'_> {
         self.found.push(report.help(help));
     }
 
-    fn document(&mut self, text: &str) -> (Paths, Paths) {
+    fn document(&mut self, text: &str) -> Workspace {
         let table = match DeTable::parse(text) {
             Ok(table) => table.into_inner(),
             Err(error) => {
@@ -76,11 +84,13 @@ impl Reader<'_> {
                 return Default::default();
             }
         };
-        let mut formats = Default::default();
+        let mut workspace = Workspace::default();
         for (key, value) in &table {
             let (name, span) = (&**key.get_ref(), place(key));
             if name == "formats" {
-                formats = self.formats(value);
+                (workspace.plugins, workspace.dialects) = self.formats(value);
+            } else if name == "storage" {
+                self.storage(value, &mut workspace.spill);
             } else if TABLES.contains(&name) {
                 if value.get_ref().as_table().is_none_or(|table| !table.is_empty()) {
                     let message = format!("table `[{name}]` of {FILE} is not available in this version");
@@ -94,7 +104,61 @@ impl Reader<'_> {
                 self.error(span, format!("key `{name}` of {FILE} stands outside of every table"), help);
             }
         }
-        formats
+        workspace
+    }
+
+    fn storage(&mut self, value: &Spanned<DeValue<'_>>, spill: &mut SpillPlan) {
+        let Some(table) = value.get_ref().as_table() else {
+            self.error(place(value), format!("`storage` of {FILE} must be a table"), "write `[storage.spill]`");
+            return;
+        };
+        for (key, value) in table {
+            match (&**key.get_ref(), value.get_ref().as_table()) {
+                ("spill", Some(keys)) => keys.iter().for_each(|(key, value)| self.spill(key, value, spill)),
+                ("spill", None) => self.error(place(value), "`storage.spill` must be a table".to_owned(), SPILL_KEYS),
+                (name @ ("staging" | "publication"), keys) => {
+                    if keys.is_none_or(|keys| !keys.is_empty()) {
+                        let message = format!("table `[storage.{name}]` of {FILE} is not available in this version");
+                        self.error(place(key), message, "leave it out; nothing is read and then ignored");
+                    }
+                }
+                (name, _) => {
+                    let message = format!("unknown key `{name}` in `[storage]`");
+                    self.error(place(key), message, "the tables of `[storage]` are spill, staging, publication");
+                }
+            }
+        }
+    }
+
+    fn spill(&mut self, key: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>, spill: &mut SpillPlan) {
+        let text = value.get_ref().as_str();
+        match &**key.get_ref() {
+            "dir" => match text.filter(|path| !path.is_empty()) {
+                Some(path) => spill.dir = Some(path.into()),
+                None => self.error(place(value), "`dir` must be a path".to_owned(), "write `dir = \"/var/spill\"`"),
+            },
+            "disk_cap_bytes" => {
+                let number = value.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
+                match number.or(text.and_then(clinker_format::parse_size)) {
+                    Some(bytes) => spill.cap = Some(bytes),
+                    None => {
+                        let message = "`disk_cap_bytes` must be a size".to_owned();
+                        self.error(
+                            place(value),
+                            message,
+                            "write a number of bytes, or one with KB, MB or GB: `\"20GB\"`",
+                        );
+                    }
+                }
+            }
+            "compress" => match text {
+                Some("auto") => spill.compress = None,
+                Some("on") => spill.compress = Some(true),
+                Some("off") => spill.compress = Some(false),
+                _ => self.error(place(value), "`compress` must be `auto`, `on` or `off`".to_owned(), "quote the word"),
+            },
+            other => self.error(place(key), format!("unknown key `{other}` in `[storage.spill]`"), SPILL_KEYS),
+        }
     }
 
     fn formats(&mut self, value: &Spanned<DeValue<'_>>) -> (Paths, Paths) {
@@ -177,6 +241,18 @@ mod tests {
     }
 
     #[test]
+    fn eng_9_1_where_state_is_spilled() {
+        let text =
+            "[storage.spill]\ndir = \"/scratch\"\ndisk_cap_bytes = \"20GB\"\ncompress = \"off\"\n[storage.staging]\n";
+        let (workspace, found) = read_text(text);
+        assert!(found.is_empty(), "{found:?}");
+        let spill = SpillPlan { dir: Some("/scratch".into()), cap: Some(20_000_000_000), compress: Some(false) };
+        assert_eq!(workspace.spill, spill);
+        let (workspace, _) = read_text("[storage.spill]\ndisk_cap_bytes = 4096\ncompress = \"auto\"\n");
+        assert_eq!(workspace.spill, SpillPlan { cap: Some(4096), ..SpillPlan::default() });
+    }
+
+    #[test]
     fn pipeline_14_a_missing_file_means_defaults() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut found = Vec::new();
@@ -193,7 +269,13 @@ mod tests {
             ("[[formats]]\nplugins = []", "`formats` of clinker.toml must be a table"),
             ("[Format_s]\nx = 1", "table `[Format_s]` of clinker.toml looks like `[formats]`"),
             ("[observabilty]\nx = 1", "table `[observabilty]` of clinker.toml looks like `[observability]`"),
-            ("[storage.spill]\ndir = \"x\"", "table `[storage]` of clinker.toml is not available in this version"),
+            (
+                "[storage.staging]\ndir = \"x\"",
+                "table `[storage.staging]` of clinker.toml is not available in this version",
+            ),
+            ("[storage.spill]\nsize = 1", "unknown key `size` in `[storage.spill]`"),
+            ("[storage.spill]\ncompress = \"maybe\"", "`compress` must be `auto`, `on` or `off`"),
+            ("[storage.spill]\ndisk_cap_bytes = \"2 GB\"", "`disk_cap_bytes` must be a size"),
             ("plugins = []", "key `plugins` of clinker.toml stands outside of every table"),
             ("[formats]\nplugins = []\nplugins = []", "clinker.toml is no TOML: duplicate key"),
             ("[formats", "clinker.toml is no TOML: "),

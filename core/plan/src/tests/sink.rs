@@ -214,7 +214,9 @@ fn nodes_11_4_bad_splits() {
 fn nodes_11_3_an_order_names_incoming_columns_of_single_values_once() {
     expect(&with("sort_order: ‹[]"), &[("E000", "`sort_order` lists no field")]);
     expect(&with("sort_order: [id, ‹id]"), &[("E000", "`sort_order` lists `id` twice")]);
-    expect(&with("sort_order: [ ‹nots ]"), &[("E000", "did you mean `note`?")]);
+    let dropping = with("sort_order: [ ‹nots ]")
+        .replace("path: in/orders.toy", "path: in/orders.toy\n      on_unmapped: { mode: drop }");
+    expect(&dropping, &[("E000", "did you mean `note`?")]);
     expect(&with("sort_order: [ { field: id, order: ‹up } ]"), &[("E000", "`asc`, `desc`")]);
     expect(&with("sort_order: [ { field: id, null_order: ‹gone } ]"), &[("E000", "`first`, `last`, `drop`")]);
     expect(&with("sort_order: [ ‹{ order: asc } ]"), &[("E000", "lacks the key `field`")]);

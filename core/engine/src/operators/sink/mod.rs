@@ -304,6 +304,12 @@ impl<'p> SinkOperator<'p> {
         let undeclared = self.undeclared.read().expect(UNPOISONED);
         let name = &self.plan.label;
         let mut warnings = Vec::new();
+        for key in &self.plan.sort {
+            if matches!(&key.from, SortKeyFrom::Widened(read) if !undeclared.contains(read)) {
+                let message = format!("sink `{name}`: no record has a field `{}`, by which it is ordered", key.name);
+                warnings.push(Diagnostic::warning("W365", message).help("correct the item of `sort_order`"));
+            }
+        }
         for ProjectedColumn { name: output, from, .. } in &self.plan.projection.columns {
             let read = match from {
                 ProjectedFrom::Widened(read) => read,

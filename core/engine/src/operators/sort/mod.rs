@@ -63,12 +63,15 @@ const CHUNK: usize = 64 << 10;
 /// Bytes of the origin of a row of its own.
 const ORIGIN: usize = 32;
 
+/// Makes the columns of the key of a batch.
+pub(crate) type KeyColumns = dyn Fn(&Batch) -> Vec<Column> + Send + Sync;
+
 /// What rows are sorted by, and where they wait.
 pub(crate) struct Sorting {
     pub schema: SchemaRef,
     pub fields: Vec<KeyField>,
     /// Makes the columns of the key of a batch.
-    pub columns: Arc<dyn Fn(&Batch) -> Vec<Column> + Send + Sync>,
+    pub columns: Arc<KeyColumns>,
     pub budget: Arc<Budget>,
     pub spill: Arc<SpillDirectory>,
     /// Rows of a batch that is given back or stored.
