@@ -1,6 +1,5 @@
 //! `clinker formats`: what each format says of itself: the linked ones, those of the workspace, those of a pipeline.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clinker_diagnostics::{Diagnostic, suggestion};
@@ -90,14 +89,14 @@ fn load(flags: &FormatsFlags, host: &Host) -> Result<(Registry, bool), u8> {
     let env = Arc::clone(&host.env);
     let request = CompileRequest {
         shown: flags.config.as_ref().map_or_else(String::new, |config| config.display().to_string()),
-        path: path.unwrap_or_else(PathBuf::new),
+        path: path.unwrap_or_default(),
         bytes,
         base_dir,
         allow_absolute_paths: (host.env)("CLINKER_ALLOW_ABSOLUTE_PATHS").is_some(),
         env: Box::new(move |name| env(name)),
         memory_limit: None,
         registry: Registry::built_in(),
-        loader: Box::new(Loader),
+        loader: Box::new(Loader::new(host)),
         now: host.clock.now(),
     };
     let (registry, found) = clinker_plan::formats(&request, flags.config.is_some());

@@ -155,7 +155,7 @@ fn compile(flags: &RunFlags, host: &Host, console: &Console, now: i128) -> Resul
         env: Box::new(lookup),
         memory_limit: flags.memory_limit.clone(),
         registry: Registry::built_in(),
-        loader: Box::new(Loader),
+        loader: Box::new(Loader::new(host)),
         now,
     });
     console.reports(&compiled.diagnostics);

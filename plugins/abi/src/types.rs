@@ -219,7 +219,7 @@ pub struct Rows {
     /// A struct with one field a column, under its output name. The callee may move it out; what it leaves is released
     /// by the engine behind the call.
     pub schema: *mut ArrowSchema,
-    /// Its columns: text views, or typed columns where the format asked for them.
+    /// Its columns: plain strings (`u`), or typed columns where the format asked for them.
     pub array: *mut ArrowArray,
     /// Number of rows.
     pub rows: u64,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Decimal128Type, Float64Type, Int64Type};
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, StringViewArray};
 use arrow_schema::{DataType, Field};
 use clinker_plugin_abi::Item;
 use clinker_plugin_abi::guest::{Asker, Records, Sink, Stop, Written};
@@ -105,6 +105,7 @@ fn output_column(field: &Field, array: &ArrayRef) -> Result<OutputColumn, Stop> 
         (DataType::Decimal128(..), _) => OutputColumn::DateTime(array.as_primitive::<Decimal128Type>().clone()),
         (DataType::Utf8View, Some(kind)) => OutputColumn::Dynamic(kind.to_owned(), array.as_string_view().clone()),
         (DataType::Utf8View, None) => OutputColumn::Text(array.as_string_view().clone()),
+        (DataType::Utf8, None) => OutputColumn::Text(StringViewArray::from(array.as_string::<i32>())),
         (other, _) => return Err(Stop::Error(format!("the engine gave a column of type {other}"))),
     })
 }

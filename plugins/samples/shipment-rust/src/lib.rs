@@ -1,0 +1,54 @@
+//! Shipping notices: the smallest format with an envelope.
+
+mod read;
+mod write;
+
+use std::sync::Arc;
+
+use clinker_plugin_sdk::{
+    Code, Extract, Format, OptionFault, OptionKind, OptionSpec, ReadCapabilities, ReadFactory, ReadRequest,
+    Registration, WriteCapabilities, WriteFactory, WriteRequest, export_formats,
+};
+
+/// The code of a trailer that counts wrongly: codes of a plugin begin with its name.
+const WRONG_COUNT: &str = "E-SHIPMENT-001";
+
+struct Shipment;
+
+impl Format for Shipment {
+    fn registration(&self) -> Registration {
+        Registration {
+            name: "shipment".into(),
+            summary: "Shipping notices, one a line, between a header and a trailer that counts them.".into(),
+            read: Some(ReadCapabilities {
+                extract: Some(Extract::Segment(vec!["HDR".into()])),
+                ..ReadCapabilities::default()
+            }),
+            write: Some(WriteCapabilities {
+                options: vec![OptionSpec::new("batch", OptionKind::Text, "", "The batch, where the records have none.")],
+                // What a record becomes depends on those before it: an output cannot be divided.
+                no_split: Some("E338".into()),
+                one_envelope: true,
+                ..WriteCapabilities::default()
+            }),
+            codes: vec![Code {
+                code: WRONG_COUNT.into(),
+                title: "Wrong count".into(),
+                meaning: "The trailer declares another number of shipments than the file has.".into(),
+                remedy: "Have the file sent again.".into(),
+                class: "document".into(),
+                machine: "source.data.invalid".into(),
+            }],
+        }
+    }
+
+    fn bind_reader(&self, _request: &ReadRequest) -> Result<Arc<dyn ReadFactory>, Vec<OptionFault>> {
+        Ok(Arc::new(read::Reader))
+    }
+
+    fn bind_writer(&self, request: &WriteRequest) -> Result<Arc<dyn WriteFactory>, Vec<OptionFault>> {
+        Ok(Arc::new(write::Output { batch: request.options.text("batch").map(str::to_owned) }))
+    }
+}
+
+export_formats!(Shipment);

@@ -1,0 +1,37 @@
+//! Builds plugins outside of the workspace, as their authors do.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+/// The root of the project.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project")
+}
+
+/// The folder that holds what is built.
+fn target() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir));
+    target.join("plugins")
+}
+
+/// One build at a time: they share a folder.
+static BUILDING: Mutex<()> = Mutex::new(());
+
+/// Builds a plugin crate and gives its library.
+///
+/// # Panics
+/// It does not build.
+pub fn build_rust(folder: &str, library: &str, features: &[&str]) -> PathBuf {
+    let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let manifest = root().join(folder).join("Cargo.toml");
+    let mut command = Command::new(cargo);
+    command.arg("build").arg("--quiet").arg("--locked").arg("--manifest-path").arg(manifest);
+    command.args(features.iter().flat_map(|feature| ["--features", feature]));
+    command.env("CARGO_TARGET_DIR", target()).env_remove("RUSTFLAGS");
+    let output = command.output().expect("cargo runs");
+    assert!(output.status.success(), "{folder}: {}", String::from_utf8_lossy(&output.stderr));
+    let name = format!("{}{library}{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    target().join("debug").join(name)
+}

@@ -1,0 +1,125 @@
+//! Plugins in pipelines.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use clinker_harness::{Command, Outcome, clinker};
+use clinker_plugin_tests::build_rust;
+
+fn shipment() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| build_rust("plugins/samples/shipment-rust", "shipment", &[]))
+}
+
+/// A folder with a plugin under the name `plugin.so`, an input and a pipeline.
+fn folder(plugin: Option<&Path>, input: &str, source: &str, sink: &str, rest: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    if let Some(plugin) = plugin {
+        // A link, not a copy: a library is loaded once however many tests use it.
+        std::os::unix::fs::symlink(plugin, folder.path().join("plugin.so")).expect("a link");
+    }
+    fs::write(folder.path().join("in.txt"), input).expect("the input");
+    let pipeline = format!(
+        "pipeline: {{ name: plugins }}\nformats: {{ plugins: [plugin.so] }}\nnodes:\n  - type: source\n    name: rows\n    \
+         config: {{ name: rows, path: in.txt, {source} }}\n  - type: sink\n    name: out\n    input: rows\n    \
+         config: {{ name: out, path: out.txt, {sink} }}\n{rest}"
+    );
+    fs::write(folder.path().join("pipeline.yaml"), pipeline).expect("the pipeline");
+    folder
+}
+
+fn run(folder: &tempfile::TempDir) -> Outcome {
+    clinker(folder.path(), &["run", "pipeline.yaml"])
+}
+
+fn output(folder: &tempfile::TempDir) -> String {
+    fs::read_to_string(folder.path().join("out.txt")).unwrap_or_default()
+}
+
+const SHIPMENTS: &str = "HDR|B9\nSHP|S1|12.5\nSHP|S2|7.25\nTRL|2|B9\n";
+const SHIPMENT: &str = "type: shipment, schema: [ { name: id, type: string }, { name: weight, type: string } ]";
+
+#[test]
+fn formats_15_2_a_plugin_reads_and_writes_like_any_format() {
+    let round = folder(Some(shipment()), SHIPMENTS, SHIPMENT, "type: shipment, options: { batch: B9 }", "");
+    let outcome = run(&round);
+    assert_eq!(outcome.exit, 0, "{}", outcome.stderr);
+    assert_eq!(output(&round), SHIPMENTS);
+    let typed = SHIPMENT.replace("weight, type: string", "weight, type: decimal");
+    let csv = folder(Some(shipment()), SHIPMENTS, &typed, "type: csv", "");
+    assert_eq!(run(&csv).exit, 0);
+    assert_eq!(output(&csv), "id,weight\nS1,12.5\nS2,7.25\n");
+}
+
+#[test]
+fn formats_15_3_sections_and_faults_of_a_plugin_are_those_of_any_format() {
+    let envelope = format!("{SHIPMENT}, envelope: {{ sections: {{ batch: {{ extract: {{ segment: HDR }} }} }} }}");
+    let rest = "";
+    let sections = folder(Some(shipment()), SHIPMENTS, &envelope, "type: shipment", rest);
+    assert_eq!(run(&sections).exit, 0);
+    assert_eq!(output(&sections), SHIPMENTS, "the batch comes from the section of the document");
+
+    let wrong = folder(Some(shipment()), &SHIPMENTS.replace("TRL|2", "TRL|3"), SHIPMENT, "type: csv", "");
+    let outcome = run(&wrong);
+    assert_eq!(outcome.exit, 4);
+    assert!(outcome.stderr.contains("E-SHIPMENT-001"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("line 4, byte 31: the trailer declares 3 shipments, counted 2"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(!wrong.path().join("out.txt").exists());
+
+    let bad = SHIPMENTS.replace("SHP|S1|12.5", "SHP|S1");
+    let kept = "error_handling: { strategy: continue, dlq: { path: rejected.csv } }\n";
+    let rejected = folder(Some(shipment()), &bad, SHIPMENT, "type: csv", kept);
+    assert_eq!(run(&rejected).exit, 2);
+    assert_eq!(output(&rejected), "id,weight\nS2,7.25\n");
+    let letters = fs::read_to_string(rejected.path().join("rejected.csv")).expect("dead letters");
+    assert!(letters.contains("E423") && letters.contains("SHP|S1\n"), "{letters}");
+
+    for (input, code) in
+        [("", "E421"), ("SHP|1|2\n", "E422"), ("HDR|B\nSHP|1|2\n", "E421"), ("HDR|B\nTRL|0|C\n", "E424")]
+    {
+        let broken = folder(Some(shipment()), input, SHIPMENT, "type: csv", "");
+        let outcome = run(&broken);
+        assert_eq!(outcome.exit, 4, "{input:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.starts_with(code), "{input:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn e460_e461_e463_e467_a_plugin_that_cannot_be_loaded_is_a_configuration_error() {
+    let missing = folder(None, SHIPMENTS, SHIPMENT, "type: csv", "");
+    let outcome = run(&missing);
+    assert!(outcome.exit == 1 && outcome.stderr.contains("E460"), "{}", outcome.stderr);
+
+    let text = tempfile::NamedTempFile::new().expect("a file");
+    fs::write(text.path(), "no library").expect("written");
+    let outcome = run(&folder(Some(text.path()), SHIPMENTS, SHIPMENT, "type: csv", ""));
+    assert!(outcome.exit == 1 && outcome.stderr.contains("E461"), "{}", outcome.stderr);
+
+    let twice = folder(Some(shipment()), SHIPMENTS, SHIPMENT, "type: csv", "");
+    fs::write(twice.path().join("x.dialect.yaml"), "dialect: shipment\nversion: 1\nbase: x12\n").expect("written");
+    let pipeline = fs::read_to_string(twice.path().join("pipeline.yaml")).expect("the pipeline");
+    let pipeline = pipeline.replace("plugins: [plugin.so]", "plugins: [plugin.so], dialects: [x.dialect.yaml]");
+    fs::write(twice.path().join("pipeline.yaml"), pipeline).expect("written");
+    let outcome = run(&twice);
+    assert!(outcome.exit == 1 && outcome.stderr.contains("E463"), "{}", outcome.stderr);
+
+    let forbidden = folder(Some(shipment()), SHIPMENTS, SHIPMENT, "type: csv", "");
+    let mut command = Command::new(forbidden.path(), &["run", "pipeline.yaml"]);
+    command.env.push(("CLINKER_FORBID_PLUGINS".to_owned(), "1".to_owned()));
+    let outcome = command.run();
+    assert!(outcome.exit == 1 && outcome.stderr.contains("E467"), "{}", outcome.stderr);
+}
+
+#[test]
+fn operations_2_10_plugins_are_listed_with_the_other_formats() {
+    let folder = folder(Some(shipment()), SHIPMENTS, SHIPMENT, "type: csv", "");
+    let outcome = clinker(folder.path(), &["formats", "--config", "pipeline.yaml"]);
+    assert_eq!(outcome.exit, 0, "{}", outcome.stderr);
+    let line = outcome.stdout.lines().find(|line| line.starts_with("shipment")).unwrap_or_default();
+    assert!(line.contains("plugin plugin.so") && line.contains("read+write"), "{}", outcome.stdout);
+}
