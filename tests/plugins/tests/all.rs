@@ -1,8 +1,9 @@
 //! Plugins in pipelines.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use clinker_harness::{Command, Outcome, clinker};
 use clinker_plugin_tests::build_rust;
@@ -122,4 +123,121 @@ fn operations_2_10_plugins_are_listed_with_the_other_formats() {
     assert_eq!(outcome.exit, 0, "{}", outcome.stderr);
     let line = outcome.stdout.lines().find(|line| line.starts_with("shipment")).unwrap_or_default();
     assert!(line.contains("plugin plugin.so") && line.contains("read+write"), "{}", outcome.stdout);
+}
+
+/// The misbehaving plugin with a feature, under a name of its own.
+fn misbehaving(feature: Option<&'static str>) -> PathBuf {
+    static BUILT: Mutex<BTreeMap<Option<&'static str>, PathBuf>> = Mutex::new(BTreeMap::new());
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    let build = || {
+        let library = build_rust("plugins/misbehaving", "misbehaving", feature.as_slice());
+        // The next feature is built into the same place.
+        let kept = library.with_file_name(format!("misbehaving-{}.so", feature.unwrap_or("plain")));
+        fs::copy(&library, &kept).expect("it is kept");
+        kept
+    };
+    built.entry(feature).or_insert_with(build).clone()
+}
+
+#[test]
+fn e462_e464_e465_e466_a_plugin_that_does_not_fit_is_refused_with_a_way_out() {
+    for (feature, code, said) in [
+        ("wrong_major", "E462", "9"),
+        ("unknown_requirement", "E462", "time_travel"),
+        ("wrong_layout", "E464", "build"),
+        ("panicking_load", "E465", "as asked"),
+        ("bad_name", "E466", "Misbehaving"),
+        ("no_direction", "E466", "misbehaving"),
+    ] {
+        let source = "type: misbehaving, schema: [ { name: a, type: string } ]";
+        let folder = folder(Some(&misbehaving(Some(feature))), "x\n", source, "type: csv", "");
+        let outcome = run(&folder);
+        assert_eq!(outcome.exit, 1, "{feature}: {}", outcome.stderr);
+        let flat = outcome.stderr.replace("\n  │ ", " ");
+        assert!(flat.contains(code) && flat.contains("plugin.so"), "{feature}: {}", outcome.stderr);
+        assert!(flat.contains(said) && flat.contains("help:"), "{feature}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn e468_every_lie_names_plugin_and_call_and_nothing_is_published() {
+    let plugin = misbehaving(None);
+    let columns = "schema: [ { name: a, type: string }, { name: b, type: string } ]";
+    let lies = [
+        ("panic_open", "open"),
+        ("panic_cut", "cut"),
+        ("panic_decode", "decode"),
+        ("unequal_columns", "decode"),
+        ("wrong_rows", "decode"),
+        ("rejected_beyond", "decode"),
+        ("bytes_not_given", "decode"),
+        ("unknown_code", "cut"),
+        ("block_not_given", "cut"),
+        ("crossing_marks", ""),
+        ("unknown_level", ""),
+        ("open_level", ""),
+        ("panic_columns", "writer_columns"),
+        ("panic_encode", "encode"),
+        ("panic_records", "writer_records"),
+        ("panic_finish", "writer_finish"),
+        ("wrong_ends", "encode"),
+        ("refused_beyond", "encode"),
+    ];
+    for (how, call) in lies {
+        let reads = call.is_empty() || ["open", "cut", "decode"].contains(&call);
+        let (read, write) = if reads { (how, "none") } else { ("none", how) };
+        let source = format!("type: misbehaving, options: {{ how: {read} }}, {columns}");
+        let sink = format!("type: misbehaving, options: {{ how: {write} }}, write_meta: true");
+        let rest = "error_handling: { strategy: continue, dlq: { path: rejected.csv } }\n";
+        let folder = folder(Some(&plugin), "one\ntwo\n", &source, &sink, rest);
+        let outcome = run(&folder);
+        let flat = outcome.stderr.replace("\n  │ ", " ");
+        assert_eq!(outcome.exit, 1, "{how}: {}", outcome.stderr);
+        assert!(flat.contains("E468"), "{how}: {}", outcome.stderr);
+        assert!(call.is_empty() || flat.contains(&format!("`{call}`")), "{how}: {}", outcome.stderr);
+        let left: Vec<_> =
+            fs::read_dir(folder.path()).expect("the folder").flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(left.len(), 3, "{how}: {left:?}");
+    }
+}
+
+#[test]
+fn e465_a_panic_while_options_are_bound_is_a_configuration_error() {
+    let source = "type: misbehaving, options: { how: panic_bind }, schema: [ { name: a, type: string } ]";
+    let outcome = run(&folder(Some(&misbehaving(None)), "x\n", source, "type: csv", ""));
+    assert_eq!(outcome.exit, 1, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("as asked"), "{}", outcome.stderr);
+}
+
+/// Run as a process of its own by the next test: a call of the plugin never returns.
+#[test]
+fn child_with_a_call_that_never_returns() {
+    let Some(folder) = std::env::var_os("CLINKER_TEST_NEVER") else { return };
+    let report = |reason: &str| {
+        // The process ends behind this.
+        fs::write(Path::new(&std::env::var_os("CLINKER_TEST_NEVER").unwrap_or_default()).join("report"), reason)
+            .expect("the report");
+    };
+    clinker_plugin_host::surround(clinker_plugin_host::Surroundings {
+        limit: std::time::Duration::from_millis(200),
+        report: std::sync::Arc::new(report),
+        ..clinker_plugin_host::Surroundings::default()
+    });
+    clinker(Path::new(&folder), &["run", "pipeline.yaml"]);
+    panic!("the run came back");
+}
+
+#[test]
+fn e468_a_call_that_never_returns_ends_the_process_and_nothing_is_published() {
+    let source = "type: misbehaving, options: { how: never }, schema: [ { name: a, type: string } ]";
+    let folder = folder(Some(&misbehaving(None)), "x\n", source, "type: csv", "");
+    let child = std::process::Command::new(std::env::current_exe().expect("this test"))
+        .args(["child_with_a_call_that_never_returns", "--exact"])
+        .env("CLINKER_TEST_NEVER", folder.path())
+        .output()
+        .expect("the child runs");
+    assert_eq!(child.status.code(), Some(1), "{}", String::from_utf8_lossy(&child.stderr));
+    let report = fs::read_to_string(folder.path().join("report")).expect("it was reported");
+    assert!(report.contains("plugin.so") && report.contains("`cut`"), "{report}");
+    assert!(!folder.path().join("out.txt").exists());
 }

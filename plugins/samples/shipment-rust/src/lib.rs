@@ -25,7 +25,12 @@ impl Format for Shipment {
                 ..ReadCapabilities::default()
             }),
             write: Some(WriteCapabilities {
-                options: vec![OptionSpec::new("batch", OptionKind::Text, "", "The batch, where the records have none.")],
+                options: vec![OptionSpec::new(
+                    "batch",
+                    OptionKind::Text,
+                    "",
+                    "The batch, where the records have none.",
+                )],
                 // What a record becomes depends on those before it: an output cannot be divided.
                 no_split: Some("E338".into()),
                 one_envelope: true,
