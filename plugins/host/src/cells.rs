@@ -93,10 +93,14 @@ impl<'a> Given<'a> {
         };
         walk.all(views.as_chunks::<VIEW>().0, present.as_ref())?;
         let Walk { refs, high, foreign, .. } = walk;
+        let behind = self.block.len() + views.len();
         let extra = if foreign { copied(&views, &sources, &refs, self.block.len()) } else { (views, refs) };
         let cells = TextCells { block: self.block.clone(), extra: extra.0, refs: extra.1 };
-        if high & HIGH != 0 || foreign {
-            check_each(&cells, column)?;
+        if high & HIGH != 0 {
+            check_each(&cells, column, 0)?;
+        } else if foreign {
+            // Short cells are ASCII, and those in the block were looked at: the copied ones are left.
+            check_each(&cells, column, behind)?;
         }
         Ok(cells)
     }
@@ -158,7 +162,7 @@ impl<'a> Given<'a> {
         };
         let refs = offsets.windows(2).enumerate().map(cell).collect();
         let cells = TextCells { block: self.block.clone(), extra, refs };
-        check_each(&cells, column)?;
+        check_each(&cells, column, 0)?;
         Ok(cells)
     }
 }
@@ -269,11 +273,11 @@ fn copied(views: &Buffer, sources: &[Source], refs: &[CellRef], block: usize) ->
     (Buffer::from_vec(extra), resolved)
 }
 
-/// Looks at every cell that is not known to be text.
-fn check_each(cells: &TextCells, column: &Child<'_>) -> Result<(), String> {
+/// Looks at every cell that stands at `from` or behind it, counted through block and extra text.
+fn check_each(cells: &TextCells, column: &Child<'_>, from: usize) -> Result<(), String> {
     let end = cells.block.len() + cells.extra.len();
     for (row, cell) in cells.refs.iter().enumerate() {
-        if cell.is_absent() {
+        if cell.is_absent() || (cell.offset as usize) < from {
             continue;
         }
         let inside = (cell.offset as usize).checked_add(cell.len as usize).is_some_and(|last| last <= end);

@@ -385,7 +385,12 @@ const INLINE_BITS: [u128; INLINE + 1] = {
 #[inline(always)]
 fn view_of(bytes: &[u8], cell: CellRef, text: Bytes<'_>) -> u128 {
     let from = cell.offset as usize;
-    let window = text.block.get(from..).and_then(<[u8]>::first_chunk::<INLINE>);
+    // Twelve bytes at once where they are there; what lies behind the cell is cleared.
+    let rest = match from.checked_sub(text.block.len()) {
+        None => text.block.get(from..),
+        Some(behind) => text.extra.get(behind..),
+    };
+    let window = rest.and_then(<[u8]>::first_chunk::<INLINE>);
     match (window, INLINE_BITS.get(bytes.len())) {
         (Some(window), Some(mask)) => {
             let mut wide = [0; 16];
