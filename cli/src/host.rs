@@ -66,6 +66,8 @@ pub struct Host {
     pub stderr: Stream,
     /// Environment variables.
     pub env: Arc<Environment>,
+    /// This program, for what runs in a process of its own; none runs it in this one.
+    pub executable: Option<PathBuf>,
     /// Relative paths of the command line resolve against it.
     pub current_dir: PathBuf,
     /// The wall clock.
@@ -106,6 +108,7 @@ impl Host {
             stdout: Stream { terminal: io::stdout().is_terminal(), ..Stream::new(io::stdout()) },
             stderr: Stream { terminal: stderr.is_terminal(), ..Stream::new(stderr) },
             env: Arc::new(|name| std::env::var(name).ok()),
+            executable: std::env::current_exe().ok(),
             current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
             clock: Arc::new(SystemClock),
             ids: Arc::new(IdSource::random),

@@ -23,6 +23,7 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>, host: Host) -> u
         Ok(flags::Command::Run(flags)) => commands::run::run(&flags, &host),
         Ok(flags::Command::Explain(flags)) => commands::explain::explain(&flags, &host),
         Ok(flags::Command::Formats(flags)) => commands::formats::formats(&flags, &host),
+        Ok(flags::Command::Plugin(flags)) => commands::plugin::plugin(&flags, &host),
         Ok(flags::Command::Schema) => host.deliver(&clinker_plan::schema::json_schema()),
         Ok(flags::Command::Completions(flags)) => commands::generate::completions(&flags, &host),
         Ok(flags::Command::Man(flags)) => commands::generate::man(&flags, &host),

@@ -3,4 +3,5 @@
 pub mod explain;
 pub mod formats;
 pub mod generate;
+pub mod plugin;
 pub mod run;

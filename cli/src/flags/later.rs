@@ -14,7 +14,7 @@ const FLAGS: [&str; 10] = [
     "--no-auto-groups",
     "--field",
 ];
-const COMMANDS: [&str; 7] = ["guess", "metrics", "channels", "refactor", "config", "attempts", "plugin"];
+const COMMANDS: [&str; 6] = ["guess", "metrics", "channels", "refactor", "config", "attempts"];
 
 /// A message of our own for what clap only calls unknown.
 pub(super) fn message(error: &clap::Error) -> Option<String> {

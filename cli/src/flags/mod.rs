@@ -2,6 +2,7 @@
 
 mod formats;
 mod later;
+mod plugin;
 mod run;
 
 use std::ffi::OsString;
@@ -10,6 +11,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 pub use formats::{FormatsAction, FormatsFlags, ListForm};
+pub use plugin::{PluginAction, PluginFlags};
 pub use run::{ExplainForm, LogLevel, RunFlags};
 
 use crate::exit;
@@ -31,6 +33,8 @@ pub enum Command {
     Explain(ExplainFlags),
     /// Shows the formats that can be read and written, and their options.
     Formats(FormatsFlags),
+    /// Examines format plugins.
+    Plugin(PluginFlags),
     /// Prints the JSON Schema of pipelines, for editors.
     Schema,
     /// Prints the completions of a shell.

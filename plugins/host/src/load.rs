@@ -125,8 +125,7 @@ fn regular_file(path: &Path, shown: &str) -> Result<PathBuf, LoadFault> {
 }
 
 fn library(place: &Path, shown: &str, passed: &mut dyn FnMut(Step)) -> Result<Loaded, LoadFault> {
-    let table = entry(place, shown)?;
-    passed(Step::Library);
+    let table = entry(place, shown, passed)?;
     let plugin: &'static Plugin = Box::leak(Box::new(Plugin { path: shown.to_owned(), table }));
     let (requires, offers) = interface(plugin)?;
     passed(Step::Interface);
@@ -154,7 +153,7 @@ fn library(place: &Path, shown: &str, passed: &mut dyn FnMut(Step)) -> Result<Lo
 const SMALLEST: usize = std::mem::offset_of!(Table, load) + size_of::<usize>();
 
 /// Opens the library and copies its table. Only the head of a table of another major is read.
-fn entry(place: &Path, shown: &str) -> Result<Table, LoadFault> {
+fn entry(place: &Path, shown: &str, passed: &mut dyn FnMut(Step)) -> Result<Table, LoadFault> {
     let refused = |what: String| {
         let help = "build it for this platform with the plugin SDK";
         fault("E461", format!("plugin {shown}: {}", one_line(&what)), Some(help))
@@ -175,6 +174,7 @@ fn entry(place: &Path, shown: &str) -> Result<Table, LoadFault> {
     if unsafe { (&raw const (*theirs).magic).read() } != MAGIC {
         return Err(refused(format!("its symbol `{SYMBOL}` does not begin as a plugin's table does")));
     }
+    passed(Step::Library);
     // SAFETY: behind the magic stand the versions in every major.
     let (major, minor) = unsafe { ((&raw const (*theirs).major).read(), (&raw const (*theirs).minor).read()) };
     if major != MAJOR {

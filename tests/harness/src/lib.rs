@@ -160,6 +160,7 @@ impl Command {
             stdout: Stream::new(stdout.clone()),
             stderr: Stream::new(stderr.clone()),
             env: Arc::new(move |name| env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())),
+            executable: None,
             current_dir: self.dir,
             clock: Arc::new(FixedClock),
             ids: Arc::new(move || IdSource::seeded(seed)),

@@ -241,3 +241,25 @@ fn e468_a_call_that_never_returns_ends_the_process_and_nothing_is_published() {
     assert!(report.contains("plugin.so") && report.contains("`cut`"), "{report}");
     assert!(!folder.path().join("out.txt").exists());
 }
+
+#[test]
+fn operations_2_11_check_says_which_step_failed() {
+    let here = tempfile::tempdir().expect("a folder");
+    let check = |path: &Path| clinker(here.path(), &["plugin", "check", &path.display().to_string()]);
+    let fine = check(shipment());
+    assert_eq!(fine.exit, 0, "{}", fine.stderr);
+    let steps = ["policy", "file", "library", "interface", "layout", "entry point", "registration", "names"];
+    let passed: Vec<&str> = fine.stdout.lines().filter_map(|line| line.strip_prefix("ok   ")).collect();
+    assert_eq!(passed, steps);
+    assert!(fine.stdout.ends_with("8 passed, 0 failed, 1 skipped\n"), "{}", fine.stdout);
+    for (feature, failed, code) in
+        [("wrong_major", "interface", "E462"), ("wrong_layout", "layout", "E464"), ("bad_name", "registration", "E466")]
+    {
+        let broken = check(&misbehaving(Some(feature)));
+        assert_eq!(broken.exit, 1, "{feature}");
+        let line = broken.stdout.lines().find_map(|line| line.strip_prefix("FAIL ")).unwrap_or_default();
+        assert!(line.starts_with(&format!("{failed}: {code}")), "{feature}: {}", broken.stdout);
+    }
+    let missing = clinker(here.path(), &["plugin", "check", "none.so", "--format", "json"]);
+    assert!(missing.exit == 1 && missing.stdout.contains("\"E460\""), "{}", missing.stdout);
+}
