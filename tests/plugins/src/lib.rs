@@ -35,3 +35,20 @@ pub fn build_rust(folder: &str, library: &str, features: &[&str]) -> PathBuf {
     let name = format!("{}{library}{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     target().join("debug").join(name)
 }
+
+/// Builds a plugin of one C file against the header and gives its library.
+///
+/// # Panics
+/// It does not build.
+pub fn build_c(file: &str, library: &str) -> PathBuf {
+    let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let folder = target().join("c");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let built = folder.join(format!("{}{library}{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX));
+    let mut command = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    command.args(["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-I"]);
+    command.arg(root().join("plugins/abi/include")).arg("-o").arg(&built).arg(root().join(file));
+    let output = command.output().expect("a C compiler runs");
+    assert!(output.status.success(), "{file}: {}", String::from_utf8_lossy(&output.stderr));
+    built
+}

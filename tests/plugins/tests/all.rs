@@ -6,11 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use clinker_harness::{Command, Outcome, clinker};
-use clinker_plugin_tests::build_rust;
+use clinker_plugin_tests::{build_c, build_rust};
 
 fn shipment() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| build_rust("plugins/samples/shipment-rust", "shipment", &[]))
+}
+
+fn shipment_c() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| build_c("plugins/samples/shipment-c/shipment.c", "shipment_c"))
 }
 
 /// A folder with a plugin under the name `plugin.so`, an input and a pipeline.
@@ -262,4 +267,39 @@ fn operations_2_11_check_says_which_step_failed() {
     }
     let missing = clinker(here.path(), &["plugin", "check", "none.so", "--format", "json"]);
     assert!(missing.exit == 1 && missing.stdout.contains("\"E460\""), "{}", missing.stdout);
+}
+
+#[test]
+fn formats_15_2_a_plugin_in_c_does_what_the_one_in_rust_does() {
+    let c = |text: &str| text.replace("type: shipment", "type: shipment_c");
+    let section = "envelope: { sections: { batch: { extract: { segment: HDR } } } }";
+    let source = c(&format!("{SHIPMENT}, {section}"));
+    let round = folder(Some(shipment_c()), SHIPMENTS, &source, "type: shipment_c", "");
+    let outcome = run(&round);
+    assert_eq!(outcome.exit, 0, "{}", outcome.stderr);
+    assert_eq!(output(&round), SHIPMENTS);
+
+    let kept = "error_handling: { strategy: continue, dlq: { path: rejected.csv } }\n";
+    let inputs = [
+        SHIPMENTS.to_owned(),
+        SHIPMENTS.replace("SHP|S1|12.5", "SHP|S1"),
+        SHIPMENTS.replace("TRL|2", "TRL|3"),
+        SHIPMENTS.replace("TRL|2|B9\n", ""),
+        SHIPMENTS.replace("|B9\n", "|B8\n").replacen("|B8", "|B9", 1),
+        SHIPMENTS.replace("TRL|2", "TRL|two"),
+        format!("{SHIPMENTS}SHP|S3|1\n"),
+        "HDR|B\nTRL|0|B\n".to_owned(),
+        "SHP|1|2\n".to_owned(),
+        String::new(),
+    ];
+    for input in &inputs {
+        let rust = folder(Some(shipment()), input, SHIPMENT, "type: csv", kept);
+        let other = folder(Some(shipment_c()), input, &c(SHIPMENT), "type: csv", kept);
+        let (one, two) = (run(&rust), run(&other));
+        assert_eq!(one.exit, two.exit, "{input:?}: {} {}", one.stderr, two.stderr);
+        assert_eq!(one.stderr.replace("E-SHIPMENT-", "E-SHIPMENT_C-"), two.stderr, "{input:?}");
+        assert_eq!(output(&rust), output(&other), "{input:?}");
+        let letters = |folder: &tempfile::TempDir| fs::read_to_string(folder.path().join("rejected.csv")).ok();
+        assert_eq!(letters(&rust), letters(&other), "{input:?}");
+    }
 }
