@@ -126,6 +126,22 @@ static uint32_t load(struct clinker_reply *reply) {
 
 /* ---- reading ---- */
 
+/* Whether bytes are UTF-8 (Unicode 3.9, table 3-7). */
+static int is_text(const uint8_t *bytes, size_t len) {
+    for (size_t at = 0; at < len;) {
+        uint8_t first = bytes[at++];
+        if (first < 0x80) continue;
+        size_t more = first >= 0xC2 && first <= 0xDF ? 1 : first >= 0xE0 && first <= 0xEF ? 2 : first >= 0xF0 && first <= 0xF4 ? 3 : 0;
+        if (!more || len - at < more) return 0;
+        uint8_t low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80, high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+        if (bytes[at] < low || bytes[at] > high) return 0;
+        for (size_t next = 1; next < more; next++)
+            if (bytes[at + next] < 0x80 || bytes[at + next] > 0xBF) return 0;
+        at += more;
+    }
+    return 1;
+}
+
 static uint32_t bind_reader(uint32_t format, const struct clinker_value *request, void **reader,
                             struct clinker_reply *reply) {
     (void)format, (void)request;
@@ -183,6 +199,8 @@ static uint32_t open_file(void *reader, const struct clinker_call *call, const s
     if (found == 0) return fault(&opened->reply, "corruption", "E421", 1, 0, "the file is empty");
     if (found == -2 || len < 4 || memcmp(window.bytes.data, "HDR|", 4) || len - 4 >= sizeof((struct cutter *)0)->batch)
         return fault(&opened->reply, "corruption", "E422", 1, 0, "the first line is no header: `HDR|` was expected");
+    if (!is_text(window.bytes.data, len))
+        return fault(&opened->reply, "corruption", "E420", 1, 0, "the header is not valid UTF-8");
     struct cutter *cutter = calloc(1, sizeof *cutter);
     if (!cutter) abort();
     memcpy(cutter->batch, window.bytes.data + 4, len - 4);
@@ -232,6 +250,8 @@ static uint32_t trailer(struct cutter *cutter, const struct clinker_call *call, 
     out->consumed = whole;
     uint64_t at = cutter->line++;
     cutter->closed = 1;
+    if (!is_text(window->bytes.data, len))
+        return fault(&out->reply, "corruption", "E420", at, window->offset, "the trailer is not valid UTF-8");
     int read = sscanf(line, "TRL|%20llu|%127[^|]", &declared, batch);
     if (read < 1) return fault(&out->reply, "corruption", "E422", at, window->offset, "the count of the trailer is no number");
     if (declared != cutter->count) {
@@ -358,10 +378,24 @@ static struct column *numbers(int64_t rows, size_t size) {
     return column;
 }
 
+/* A line as text, and its length. Of one that is none each byte that ASCII does not have is written as `\xNN`. */
+static size_t raw_text(char *out, const uint8_t *line, size_t len) {
+    if (is_text(line, len)) {
+        memcpy(out, line, len);
+        return len;
+    }
+    size_t made = 0;
+    for (size_t at = 0; at < len; at++) {
+        if (line[at] < 0x80) out[made++] = (char)line[at];
+        else made += (size_t)sprintf(out + made, "\\x%02X", line[at]);
+    }
+    return made;
+}
+
 /* The fields of a line: whether it is `SHP|id|weight`. */
 static int split(const uint8_t *line, size_t len, const uint8_t **id, size_t *id_len, const uint8_t **weight,
                  size_t *weight_len) {
-    if (len < 4 || memcmp(line, "SHP|", 4)) return 0;
+    if (len < 4 || memcmp(line, "SHP|", 4) || !is_text(line, len)) return 0;
     *id = line + 4;
     const uint8_t *bar = memchr(*id, '|', len - 4);
     if (!bar) return 0;
@@ -377,7 +411,7 @@ static uint32_t decode(void *decoder, const struct clinker_call *call, const str
     int64_t rows = (int64_t)block->rows, good = 0, bad = 0;
     struct column *cells[2] = {new_column(rows, block->data.len), new_column(rows, block->data.len)};
     struct column *row = numbers(rows, 4), *line = numbers(rows, 8), *offset = numbers(rows, 8);
-    struct column *code = new_column(rows, (size_t)rows * 4), *raw = new_column(rows, block->data.len);
+    struct column *code = new_column(rows, (size_t)rows * 4), *raw = new_column(rows, block->data.len * 4);
     const char *said = "a shipment is `SHP|id|weight`";
     struct column *reason = new_column(rows, (size_t)rows * strlen(said));
     const uint8_t *at = block->data.data, *end = at + block->data.len;
@@ -395,7 +429,8 @@ static uint32_t decode(void *decoder, const struct clinker_call *call, const str
             ((uint64_t *)offset->data)[bad] = block->offset + (uint64_t)(at - block->data.data);
             append(code, bad, "E423", 4);
             append(reason, bad, said, strlen(said));
-            append(raw, bad++, at, len);
+            raw->offsets[bad + 1] = raw->offsets[bad] + (int32_t)raw_text(raw->data + raw->offsets[bad], at, len);
+            bad++;
         }
         at += len + (stop != NULL);
     }
@@ -432,10 +467,13 @@ static uint32_t row_text(void *decoder, const struct clinker_block *block, uint6
     }
     const uint8_t *stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
     struct arena *arena = NULL;
+    size_t len = (size_t)((stop ? stop : end) - at);
+    char *shown = grab(&arena, len * 4);
+    struct clinker_str raw = {(const uint8_t *)shown, raw_text(shown, at, len)};
     struct clinker_value items[] = {
         number("line", block->first_line + row, CLINKER_KIND_NUMBER),
         number("offset", block->offset + (uint64_t)(at - block->data.data), CLINKER_KIND_NUMBER),
-        text("raw", copy(&arena, (const char *)at, (size_t)((stop ? stop : end) - at))),
+        text("raw", raw),
     };
     struct clinker_value map = many(&arena, "", MAP, items, COUNT(items));
     give(reply, arena, map);

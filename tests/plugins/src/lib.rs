@@ -52,3 +52,19 @@ pub fn build_c(file: &str, library: &str) -> PathBuf {
     assert!(output.status.success(), "{file}: {}", String::from_utf8_lossy(&output.stderr));
     built
 }
+
+/// Builds the program that only loads plugins, as an engine of a later minor, and gives its path.
+///
+/// # Panics
+/// It does not build.
+pub fn build_later_host() -> PathBuf {
+    let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["build", "--quiet", "--locked", "-p", "clinker-plugin-host", "--example", "load"]);
+    command.args(["--features", "future"]).current_dir(root());
+    command.env("CARGO_TARGET_DIR", target()).env_remove("RUSTFLAGS");
+    let output = command.output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    target().join("debug/examples/load")
+}

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use clinker_conformance::{Bad, Corpus, Endless, Outcome as Checked, Sample, Tamper, check};
 use clinker_harness::{Command, Outcome, clinker};
-use clinker_plugin_tests::{build_c, build_rust};
+use clinker_plugin_tests::{build_c, build_later_host, build_rust};
 
 fn shipment() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
@@ -302,4 +303,73 @@ fn formats_15_2_a_plugin_in_c_does_what_the_one_in_rust_does() {
         let letters = |folder: &tempfile::TempDir| fs::read_to_string(folder.path().join("rejected.csv")).ok();
         assert_eq!(letters(&rust), letters(&other), "{input:?}");
     }
+}
+
+#[test]
+fn formats_15_2_plugins_and_engines_of_other_minors_go_together() {
+    // A plugin that offers what this engine does not know.
+    let newer = misbehaving(Some("future"));
+    let source = "type: misbehaving, schema: [ { name: a, type: string } ]";
+    let folder = folder(Some(&newer), "x\n", source, "type: csv", "");
+    let outcome = run(&folder);
+    assert_eq!(outcome.exit, 0, "{}", outcome.stderr);
+    // An engine that has gained a capability and a function, with plugins that were made before.
+    let later = build_later_host();
+    for (plugin, name) in [(shipment(), "shipment"), (shipment_c(), "shipment_c"), (&newer, "misbehaving")] {
+        let loaded = std::process::Command::new(&later).arg(plugin).output().expect("it runs");
+        assert_eq!(String::from_utf8_lossy(&loaded.stdout).trim(), name);
+    }
+}
+
+fn sample(name: &str, bytes: &str, rows: u64) -> Sample {
+    Sample { name: name.to_owned(), bytes: bytes.as_bytes().to_vec(), rows, ..Sample::default() }
+}
+
+fn conforms(plugin: &Path, violation: &'static str) {
+    let formats = clinker_plugin_host::load(plugin, false).expect("it loads");
+    let bad =
+        |name: &str, bytes: String, rows, code, bounded| Bad { sample: sample(name, &bytes, rows), code, bounded };
+    let tamper = |text: &str, skip: usize, byte, code| Tamper {
+        sample: 0,
+        at: SHIPMENTS.find(text).expect("it is there") + skip,
+        byte,
+        code,
+    };
+    let corpus = Corpus {
+        valid: vec![
+            Sample { round_trip: true, ..sample("two shipments", SHIPMENTS, 2) },
+            sample("none", "HDR|B\nTRL|0|B", 0),
+        ],
+        invalid: vec![
+            bad("a bad line", SHIPMENTS.replace("SHP|S1|12.5", "SHP|S1"), 1, "E423", true),
+            bad("no trailer", SHIPMENTS.replace("TRL|2|B9\n", ""), 2, "E421", false),
+            bad("a count", SHIPMENTS.replace("TRL|2", "TRL|3"), 2, violation, false),
+        ],
+        endless: Some(Endless {
+            options: Vec::new(),
+            head: b"HDR|B\nSHP|".to_vec(),
+            body: b"x".to_vec(),
+            limit: 65_536,
+        }),
+        tampers: vec![tamper("TRL|2|B9", 7, b'8', "E424")],
+        write: Some(Vec::new()),
+    };
+    let failed: Vec<String> = check(formats[0], &corpus, 100_000)
+        .into_iter()
+        .filter_map(|check| match check.outcome {
+            Checked::Failed(seen) => Some(format!("{}: {seen}", check.statement)),
+            _ => None,
+        })
+        .collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn formats_15_10_the_plugin_in_rust_conforms() {
+    conforms(shipment(), "E-SHIPMENT-001");
+}
+
+#[test]
+fn formats_15_10_the_plugin_in_c_conforms() {
+    conforms(shipment_c(), "E-SHIPMENT_C-001");
 }

@@ -163,6 +163,15 @@ fn lines(block: &BlockData) -> Vec<(usize, &[u8])> {
         .collect()
 }
 
+/// A line as text. Of one that is none each byte that ASCII does not have is written as `\xNN`.
+fn raw(line: &[u8]) -> String {
+    let shown = |byte: &u8| if byte.is_ascii() { char::from(*byte).to_string() } else { format!("\\x{byte:02X}") };
+    match std::str::from_utf8(line) {
+        Ok(text) => text.to_owned(),
+        Err(_) => line.iter().map(shown).collect(),
+    }
+}
+
 impl Decoder for Cells {
     fn decode(&self, block: &BlockData, wanted: &[usize]) -> Decoded {
         let mut columns: [Vec<String>; 2] = Default::default();
@@ -182,7 +191,7 @@ impl Decoder for Cells {
                     line: block.first_line + row as u64,
                     offset: block.offset + at as u64,
                     reason: "a shipment is `SHP|id|weight`".into(),
-                    raw: String::from_utf8_lossy(line).into_owned(),
+                    raw: raw(line),
                 }),
             }
         }
@@ -192,10 +201,6 @@ impl Decoder for Cells {
 
     fn row_text(&self, block: &BlockData, row: u32) -> RowText {
         let (at, line) = lines(block)[row as usize];
-        RowText {
-            line: block.first_line + u64::from(row),
-            offset: block.offset + at as u64,
-            raw: String::from_utf8_lossy(line).into_owned(),
-        }
+        RowText { line: block.first_line + u64::from(row), offset: block.offset + at as u64, raw: raw(line) }
     }
 }
