@@ -66,8 +66,11 @@ fn declaration(ty: &str, name: &str) -> String {
     }
 }
 
+/// Documentation, name and value of a constant.
+type Constant = (Vec<String>, String, String);
+
 /// The constants and structs of the source.
-fn read(source: &str) -> (Vec<(Vec<String>, String, String)>, Vec<Struct>) {
+fn read(source: &str) -> (Vec<Constant>, Vec<Struct>) {
     let (mut constants, mut structs): (Vec<_>, Vec<Struct>) = (Vec::new(), Vec::new());
     let (mut doc, mut field, mut inside, mut skip) = (Vec::new(), String::new(), false, false);
     for line in source.lines() {
