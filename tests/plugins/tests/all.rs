@@ -373,3 +373,20 @@ fn formats_15_10_the_plugin_in_rust_conforms() {
 fn formats_15_10_the_plugin_in_c_conforms() {
     conforms(shipment_c(), "E-SHIPMENT_C-001");
 }
+
+#[test]
+fn formats_15_2_csv_as_a_plugin_gives_the_bytes_of_csv() {
+    let plugin = build_rust("plugins/samples/csv", "csv_plugin", &[]);
+    let input = "id,note,extra\n1,\"a \"\"quoted\"\" note that is longer than a view\",x\n2,short,\nthree,bad type,y\n4,too,many,cells\n\
+                 5,ä€𝄞 and more than twelve bytes,z\n6,\"two\nlines\",\n7,,\n";
+    let columns = "schema: [ { name: id, type: int }, { name: note, type: string } ]";
+    let kept = "error_handling: { strategy: continue, dlq: { path: rejected.csv } }\n";
+    let run_as = |name: &str| {
+        let folder = folder(Some(&plugin), input, &format!("type: {name}, {columns}"), &format!("type: {name}"), kept);
+        let outcome = run(&folder);
+        assert_eq!(outcome.exit, 2, "{name}: {}", outcome.stderr);
+        let letters = fs::read_to_string(folder.path().join("rejected.csv")).expect("dead letters");
+        (output(&folder), letters, outcome.stderr)
+    };
+    assert_eq!(run_as("csv_plugin"), run_as("csv"));
+}
