@@ -157,7 +157,7 @@ impl SegmentCutter {
         loop {
             let step = match self.phase {
                 Phase::Body => self.scan(input.window(), input.ended(), bound, work)?,
-                Phase::Behind => self.behind(input.window(), input.ended(), work)?,
+                Phase::Behind => self.behind(input.window(), input.ended(), bound, work)?,
                 Phase::Ended | Phase::Broken => Step::End,
             };
             match step {

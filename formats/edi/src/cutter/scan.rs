@@ -42,7 +42,12 @@ impl SegmentCutter {
             let at = self.skip_padding(window, work.at, terminator);
             work.at = at;
             if at == window.len() {
-                return if ended { self.finish(work) } else { Ok(Step::More) };
+                // Padding is not held: there may be any amount of it.
+                return match ended {
+                    true => self.finish(work),
+                    false if at >= bound.bytes => Ok(Step::Full),
+                    false => Ok(Step::More),
+                };
             }
             if simple
                 && self.validator.is_inside()
@@ -102,7 +107,7 @@ impl SegmentCutter {
     fn step(&mut self, window: &[u8], ended: bool, work: &mut Work) -> Result<Option<Step>, Fault> {
         if window[work.at] == 0x1A && self.validator.may_end() {
             self.phase = Phase::Behind;
-            return self.behind(window, ended, work).map(Some);
+            return Ok(Some(Step::Again));
         }
         let end = match self.find_end(window, work.at, ended)? {
             End::At(end) => end,
@@ -266,11 +271,21 @@ impl SegmentCutter {
     }
 
     /// What stands behind the segment that closes an interchange.
-    pub(super) fn behind(&mut self, window: &[u8], ended: bool, work: &mut Work) -> Result<Step, Fault> {
+    pub(super) fn behind(
+        &mut self,
+        window: &[u8],
+        ended: bool,
+        bound: BlockBound,
+        work: &mut Work,
+    ) -> Result<Step, Fault> {
         let terminator = self.text.delimiters.terminator;
         loop {
             let Some(byte) = window.get(work.at) else {
-                return if ended { self.finish(work) } else { Ok(Step::More) };
+                return match ended {
+                    true => self.finish(work),
+                    false if work.at >= bound.bytes => Ok(Step::Full),
+                    false => Ok(Step::More),
+                };
             };
             match byte {
                 // A segment without bytes is none here, either.

@@ -81,7 +81,7 @@ impl RuleValidator {
                 }
                 Counted::Sum { segment, element: number } if **segment == *tag => {
                     let Some(text) = element(*number).filter(|text| !text.is_empty()) else { continue };
-                    let parsed = Decimal::parse_literal(text.trim_matches(' ').as_bytes());
+                    let parsed = amount(&text);
                     let Some(amount) = parsed else {
                         let shown = preview(&text);
                         let reason =
@@ -208,6 +208,16 @@ impl RuleValidator {
     }
 }
 
+/// An amount; blanks around it do not matter, and the zero in front of a decimal point may be missing, as usual in EDI.
+fn amount(text: &str) -> Option<Decimal> {
+    let text = text.trim_matches(' ');
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+    match digits.strip_prefix('.') {
+        Some(fraction) => Decimal::parse_literal(format!("{sign}0.{fraction}").as_bytes()),
+        None => Decimal::parse_literal(text.as_bytes()),
+    }
+}
+
 /// Compares a declared amount; `None` when it is no number. Blanks around it and zeros in front do not matter.
 fn is_equal(declared: &str, counted: Amount) -> Option<bool> {
     let text = declared.trim_matches(' ');
@@ -219,7 +229,7 @@ fn is_equal(declared: &str, counted: Amount) -> Option<bool> {
             // A number that is too large for a count equals none.
             Some(text.parse() == Ok(count))
         }
-        Amount::Sum(total) => Decimal::parse_literal(text.as_bytes()).map(|amount| Total::from(amount) == total),
+        Amount::Sum(total) => amount(text).map(|declared| Total::from(declared) == total),
     }
 }
 
