@@ -6,7 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use clinker_plugin_host::{Loaded, Step, examine};
+use clinker_conformance::{self as conformance, Bad, Corpus, Outcome, Sample};
+use clinker_plugin_host::{CorpusFile, Loaded, Step, examine};
 use serde_json::{Value, json};
 
 use crate::flags::{ListForm, PluginAction, PluginFlags};
@@ -101,11 +102,46 @@ fn steps(path: &Path, host: &Host, tell: &mut dyn FnMut(Value)) {
 fn describe(loaded: &Loaded, tell: &mut dyn FnMut(Value)) {
     let (major, minor) = loaded.interface;
     tell(json!({ "version": loaded.version, "interface": format!("{major}.{minor}") }));
-    for format in &loaded.formats {
-        let mut skipped = line("conformance", "skip", "", "the plugin ships no files to try it with");
-        skipped["format"] = json!(format.descriptor().name);
-        tell(skipped);
+    for (format, files) in loaded.formats.iter().zip(&loaded.corpora) {
+        let mut told = |mut line: Value| {
+            line["format"] = json!(format.descriptor().name);
+            tell(line);
+        };
+        if files.is_empty() {
+            told(line("conformance", "skip", "", "the plugin ships no files to try it with"));
+            continue;
+        }
+        for check in conformance::check(*format, &corpus(files), MUTATIONS) {
+            told(match &check.outcome {
+                Outcome::Ok => line(check.statement, "ok", "", ""),
+                Outcome::Skipped(why) => line(check.statement, "skip", "", why),
+                Outcome::Failed(seen) => {
+                    // A breach of the contract is told as one; it names the call.
+                    let code = if seen.contains("broke the contract") { "E468" } else { "" };
+                    line(check.statement, "FAIL", code, seen)
+                }
+            });
+        }
     }
+}
+
+/// Damaged copies of its files that a format is tried with.
+const MUTATIONS: u32 = 2_000;
+
+/// The files that a format ships, as the kit takes them.
+fn corpus(files: &[CorpusFile]) -> Corpus {
+    let mut corpus = Corpus::default();
+    for file in files {
+        let (name, bytes) = (file.name.clone(), file.bytes.clone());
+        let sample = Sample { name, bytes, rows: file.rows, round_trip: file.round_trip, ..Sample::default() };
+        match &file.code {
+            None => corpus.valid.push(sample),
+            // A check ends with its process.
+            Some(code) => corpus.invalid.push(Bad { sample, code: code.clone().leak(), bounded: file.bounded }),
+        }
+    }
+    corpus.write = files.iter().any(|file| file.round_trip).then(Vec::new);
+    corpus
 }
 
 /// The same in a process of its own, which may crash or never answer.

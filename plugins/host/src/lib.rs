@@ -20,7 +20,7 @@ use std::path::Path;
 
 use clinker_format::{Format, LoadFault};
 
-pub use load::{Loaded, Step, examine};
+pub use load::{CorpusFile, Loaded, Step, examine};
 pub use watch::{Surroundings, surround};
 
 /// The formats of a plugin library. A library that was loaded before is not loaded again.

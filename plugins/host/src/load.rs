@@ -78,6 +78,37 @@ pub struct Loaded {
     pub states_layout: bool,
     /// Its formats.
     pub formats: Vec<&'static dyn Format>,
+    /// For each format the files that it ships to be tried with.
+    pub corpora: Vec<Vec<CorpusFile>>,
+}
+
+/// A file that a format ships to be tried with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CorpusFile {
+    /// Its name.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Rows that are read from it.
+    pub rows: u64,
+    /// The code of its fault; none for a valid file.
+    pub code: Option<String>,
+    /// Whether the fault rejects one row only.
+    pub bounded: bool,
+    /// Whether what was read from it is written back as these bytes.
+    pub round_trip: bool,
+}
+
+fn corpus_file(item: &Item) -> CorpusFile {
+    let bytes = item.get("bytes");
+    CorpusFile {
+        name: one_line(item.get("name").text().unwrap_or("a file")),
+        bytes: bytes.bytes().or(bytes.text().map(str::as_bytes)).unwrap_or_default().to_vec(),
+        rows: item.get("rows").number().unwrap_or(0),
+        code: item.get("code").text().map(one_line),
+        bounded: item.get("bounded").bool().unwrap_or(false),
+        round_trip: item.get("round_trip").bool().unwrap_or(false),
+    }
 }
 
 fn fault(code: &'static str, message: String, help: Option<&str>) -> LoadFault {
@@ -136,6 +167,8 @@ fn library(place: &Path, shown: &str, passed: &mut dyn FnMut(Step)) -> Result<Lo
     let found = register(plugin, &registrations)?;
     passed(Step::Registration);
     let formats = named(plugin, found)?;
+    let corpus = |item: &Item| item.get("corpus").items().iter().map(corpus_file).collect();
+    let corpora = registrations.items().iter().map(corpus).collect();
     passed(Step::Names);
     // SAFETY: the version was read once before; its pointers are as good as the plugin.
     let version = unsafe { plugin.table.version.text() }.unwrap_or_default();
@@ -146,6 +179,7 @@ fn library(place: &Path, shown: &str, passed: &mut dyn FnMut(Step)) -> Result<Lo
         offers: offers.into_iter().map(|name| (name.clone(), CAPABILITIES.contains(&name.as_str()))).collect(),
         states_layout: !plugin.table.layout.is_null(),
         formats,
+        corpora,
     })
 }
 

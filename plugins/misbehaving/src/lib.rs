@@ -54,7 +54,7 @@ impl Format for Misbehaving {
             summary: "Breaks the contract.".into(),
             read: directions.then_some(read),
             write: directions.then_some(write),
-            codes: Vec::new(),
+            ..Registration::default()
         }
     }
 

@@ -30,7 +30,9 @@ pub use read::{
     Block, BlockBound, BlockData, Cutter, Decoded, Decoder, Fault, FileIdentity, InputField, LevelEvent, LevelOpen,
     LevelSpec, Mark, Note, OpenFile, ReadFactory, ReadRequest, RejectedRow, RowText, ShapeRun, Vocabulary,
 };
-pub use register::{Code, Extract, OptionKind, OptionSpec, ReadCapabilities, Registration, WriteCapabilities};
+pub use register::{
+    Code, CorpusFile, Extract, OptionKind, OptionSpec, ReadCapabilities, Registration, WriteCapabilities,
+};
 pub use write::{
     Category, ColumnRun, ColumnSet, Encoded, Encoder, JoinConflict, JoinRule, Level, Levels, OutputColumn, OutputRows,
     RefusedRow, Section, WriteFactory, WriteFault, WriteRequest, Writer,

@@ -15,6 +15,38 @@ pub struct Registration {
     pub write: Option<WriteCapabilities>,
     /// Its own codes.
     pub codes: Vec<Code>,
+    /// Files that `clinker plugin check` tries it with, without options.
+    pub corpus: Vec<CorpusFile>,
+}
+
+/// A file that a format is tried with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CorpusFile {
+    /// Its name, for messages.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Rows that are read from it.
+    pub rows: u64,
+    /// The code of its fault; none for a valid file.
+    pub code: Option<String>,
+    /// Whether the fault rejects one row only.
+    pub bounded: bool,
+    /// Whether what was read from it is written back as these bytes.
+    pub round_trip: bool,
+}
+
+impl CorpusFile {
+    fn to_item(&self) -> Item {
+        Item::map([
+            ("name", self.name.as_str().into()),
+            ("bytes", Item::Bytes(self.bytes.clone())),
+            ("rows", self.rows.into()),
+            ("code", self.code.clone().into()),
+            ("bounded", self.bounded.into()),
+            ("round_trip", self.round_trip.into()),
+        ])
+    }
 }
 
 /// What a reader can do. See the descriptor of the engine's own formats: the words are those of `clinker formats show`.
@@ -190,6 +222,7 @@ impl Registration {
             ("read", read.unwrap_or_default()),
             ("write", write.unwrap_or_default()),
             ("codes", Item::List(self.codes.iter().map(Code::to_item).collect())),
+            ("corpus", Item::List(self.corpus.iter().map(CorpusFile::to_item).collect())),
         ])
     }
 }

@@ -76,7 +76,7 @@ impl Format for CsvPlugin {
             summary: "The csv format as a plugin.".into(),
             read,
             write,
-            codes: Vec::new(),
+            ..Registration::default()
         }
     }
 

@@ -6,7 +6,7 @@ mod write;
 use std::sync::Arc;
 
 use clinker_plugin_sdk::{
-    Code, Extract, Format, OptionFault, OptionKind, OptionSpec, ReadCapabilities, ReadFactory, ReadRequest,
+    Code, CorpusFile, Extract, Format, OptionFault, OptionKind, OptionSpec, ReadCapabilities, ReadFactory, ReadRequest,
     Registration, WriteCapabilities, WriteFactory, WriteRequest, export_formats,
 };
 
@@ -14,6 +14,18 @@ use clinker_plugin_sdk::{
 const WRONG_COUNT: &str = "E-SHIPMENT-001";
 
 struct Shipment;
+
+/// A file that `clinker plugin check` tries the format with.
+fn file(name: &str, text: &str, rows: u64, code: Option<&str>) -> CorpusFile {
+    CorpusFile {
+        name: name.into(),
+        bytes: text.into(),
+        rows,
+        code: code.map(str::to_owned),
+        bounded: false,
+        round_trip: code.is_none(),
+    }
+}
 
 impl Format for Shipment {
     fn registration(&self) -> Registration {
@@ -44,6 +56,12 @@ impl Format for Shipment {
                 class: "document".into(),
                 machine: "source.data.invalid".into(),
             }],
+            corpus: vec![
+                file("two shipments", "HDR|B9\nSHP|S1|12.5\nSHP|S2|7.25\nTRL|2|B9\n", 2, None),
+                CorpusFile { bounded: true, ..file("a bad line", "HDR|B9\nSHP|S1\nTRL|1|B9\n", 0, Some("E423")) },
+                file("a wrong count", "HDR|B9\nSHP|S1|1\nTRL|2|B9\n", 1, Some(WRONG_COUNT)),
+                file("no trailer", "HDR|B9\nSHP|S1|1\n", 1, Some("E421")),
+            ],
         }
     }
 
