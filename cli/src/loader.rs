@@ -25,9 +25,9 @@ impl Loader {
         let cancel = host.cancel.clone();
         // Set once in a process: the first host's is used.
         clinker_plugin_host::surround(Surroundings {
-            report: Arc::new(move |reason| {
+            report: Arc::new(move |code, reason| {
                 let help = "report it to the author of the plugin; nothing was published";
-                Console::new(stderr.clone(), LogLevel::Error).report(&Diagnostic::error("E468", reason).help(help));
+                Console::new(stderr.clone(), LogLevel::Error).report(&Diagnostic::error(code, reason).help(help));
             }),
             cancelled: Arc::new(move || cancel.is_cancelled()),
             ..Surroundings::default()

@@ -18,7 +18,7 @@ extern "C" {
 
 /* The call did what it was asked. */
 #define CLINKER_STATUS_OK 0u
-/* There is nothing more: the end of the file. */
+/* There is nothing more: the end of the file, all of whose bytes were consumed. */
 #define CLINKER_STATUS_END 1u
 /* What was asked cannot be done for a reason that lies in the data or in the options: the reply says which. */
 #define CLINKER_STATUS_FAULT 2u

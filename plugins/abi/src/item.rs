@@ -213,7 +213,8 @@ unsafe fn read(value: &Value, depth: usize) -> Result<Item, Malformed> {
         if value.count == 0 {
             return Ok(&[][..]);
         }
-        if value.items.is_null() || value.count > isize::MAX as usize / size_of::<Value>() {
+        if value.items.is_null() || !value.items.is_aligned() || value.count > isize::MAX as usize / size_of::<Value>()
+        {
             return malformed("a list without a place");
         }
         // SAFETY: by the caller's promise; pointer and count were checked.

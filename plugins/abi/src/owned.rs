@@ -169,7 +169,7 @@ impl Strs {
         if self.count == 0 {
             return Ok(Vec::new());
         }
-        if self.items.is_null() || self.count > isize::MAX as usize / size_of::<Str>() {
+        if self.items.is_null() || !self.items.is_aligned() || self.count > isize::MAX as usize / size_of::<Str>() {
             return Err(Malformed("a list without a place".into()));
         }
         // SAFETY: by the caller's promise; pointer and count were checked.

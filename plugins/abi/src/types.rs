@@ -11,7 +11,7 @@ use abi_stable::StableAbi;
 
 /// The call did what it was asked.
 pub const STATUS_OK: u32 = 0;
-/// There is nothing more: the end of the file.
+/// There is nothing more: the end of the file, all of whose bytes were consumed.
 pub const STATUS_END: u32 = 1;
 /// What was asked cannot be done for a reason that lies in the data or in the options: the reply says which.
 pub const STATUS_FAULT: u32 = 2;

@@ -11,7 +11,7 @@ use clinker_plugin_abi::types::{
 };
 use clinker_plugin_abi::{Item, Table};
 
-use crate::watch::{Guard, surroundings};
+use crate::watch::{Foreign, Guard, surroundings};
 
 /// A loaded library. It lives as long as the process.
 pub(crate) struct Plugin {
@@ -25,6 +25,9 @@ pub(crate) struct Plugin {
 unsafe impl Send for Plugin {}
 // SAFETY: the same.
 unsafe impl Sync for Plugin {}
+
+/// What is said of an exception that is no panic of this program.
+const FOREIGN: &str = "the call ended by an exception that it did not catch";
 
 /// What a plugin answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +57,18 @@ impl Plugin {
     ) -> Result<u32, String> {
         let function = function.ok_or_else(|| self.breach(name, "the plugin lacks this function"))?;
         let guard = Guard::new(format!("plugin {}: its call `{name}`", self.path));
-        catch_unwind(AssertUnwindSafe(|| call(function, &guard)))
-            .map_err(|_| self.breach(name, "the call ended by unwinding"))
+        let reason = || match name {
+            "load" => format!("plugin {} failed while loading: {FOREIGN}", self.path),
+            name => self.breach(name, FOREIGN),
+        };
+        let code = if name == "load" { "E465" } else { "E468" };
+        let called = || {
+            let foreign = Foreign { code, reason: &reason };
+            let status = call(function, &guard);
+            std::mem::forget(foreign);
+            status
+        };
+        catch_unwind(AssertUnwindSafe(called)).map_err(|_| self.breach(name, "the call ended by unwinding"))
     }
 
     /// Releases a handle of the plugin's.
@@ -137,13 +150,22 @@ pub(crate) struct Session<'a> {
     pub write: Option<&'a mut dyn Write>,
     /// The window that was given last.
     lent: Option<Lent>,
+    failed: Option<io::Error>,
+    misused: Option<String>,
+}
+
+/// What became of what a call asked for.
+#[derive(Default)]
+pub(crate) struct Asked {
     /// Why a function of ours failed.
     pub failed: Option<io::Error>,
+    /// What was wrong with what a function of ours was given.
+    pub misused: Option<String>,
 }
 
 impl<'a> Session<'a> {
     pub(crate) fn new(guard: &'a Guard) -> Self {
-        Self { guard, input: None, read: None, write: None, lent: None, failed: None }
+        Self { guard, input: None, read: None, write: None, lent: None, failed: None, misused: None }
     }
 
     /// The functions, which use this session until the call returns.
@@ -170,6 +192,17 @@ impl<'a> Session<'a> {
         Window { bytes, offset, ended: u32::from(ended), reserved: 0 }
     }
 
+    /// A function was given what it cannot use.
+    fn misuse(&mut self, what: &str) -> u32 {
+        self.misused.get_or_insert_with(|| what.to_owned());
+        STATUS_HOST
+    }
+
+    /// What became of what the call asked for.
+    pub(crate) fn asked(&mut self) -> Asked {
+        Asked { failed: self.failed.take(), misused: self.misused.take() }
+    }
+
     fn note(&mut self, result: io::Result<()>) -> u32 {
         match result {
             Ok(()) => STATUS_OK,
@@ -188,15 +221,16 @@ impl<'a> Session<'a> {
 unsafe fn asked(context: *mut c_void, function: impl FnOnce(&mut Session<'_>) -> u32) -> u32 {
     // SAFETY: by the caller's promise; nobody else uses the session while the call runs.
     let Some(session) = (unsafe { context.cast::<Session<'_>>().as_mut() }) else { return STATUS_HOST };
-    session.guard.alive();
-    let status = catch_unwind(AssertUnwindSafe(|| function(session))).unwrap_or(STATUS_HOST);
-    session.guard.alive();
-    status
+    let guard = session.guard;
+    guard.serve(|| catch_unwind(AssertUnwindSafe(|| function(session))).unwrap_or(STATUS_HOST))
 }
 
 unsafe extern "C" fn more(context: *mut c_void, limit: usize, window: *mut Window) -> u32 {
     let function = |session: &mut Session<'_>| {
-        let Some(input) = &mut session.input else { return STATUS_HOST };
+        if window.is_null() || !window.is_aligned() {
+            return session.misuse("it gave `more` no place for the window");
+        }
+        let Some(input) = &mut session.input else { return session.misuse("`more` makes no sense there") };
         match input.grow_at_most(limit) {
             Ok(true) => {
                 let grown = session.window();
@@ -214,7 +248,10 @@ unsafe extern "C" fn more(context: *mut c_void, limit: usize, window: *mut Windo
 
 unsafe extern "C" fn read(context: *mut c_void, into: *mut u8, len: usize, count: *mut usize) -> u32 {
     let function = |session: &mut Session<'_>| {
-        let Some(source) = &mut session.read else { return STATUS_HOST };
+        if into.is_null() || count.is_null() || !count.is_aligned() {
+            return session.misuse("it gave `read` no place for the bytes");
+        }
+        let Some(source) = &mut session.read else { return session.misuse("`read` makes no sense there") };
         // Through a buffer of ours: the place need not hold anything yet.
         let mut bytes = vec![0; len.min(64 << 10)];
         let result = source.read(&mut bytes);
@@ -233,13 +270,12 @@ unsafe extern "C" fn read(context: *mut c_void, into: *mut u8, len: usize, count
 
 unsafe extern "C" fn write(context: *mut c_void, data: *const u8, len: usize) -> u32 {
     let function = |session: &mut Session<'_>| {
-        let Some(sink) = &mut session.write else { return STATUS_HOST };
         // SAFETY: the plugin says that these are its bytes.
-        let bytes = unsafe { clinker_plugin_abi::Str { data, len }.bytes() };
-        let result = match bytes {
-            Ok(bytes) => sink.write_all(bytes),
-            Err(malformed) => Err(io::Error::other(malformed.0)),
+        let Ok(bytes) = (unsafe { clinker_plugin_abi::Str { data, len }.bytes() }) else {
+            return session.misuse("it gave `write` bytes without a place");
         };
+        let Some(sink) = &mut session.write else { return session.misuse("`write` makes no sense there") };
+        let result = sink.write_all(bytes);
         session.note(result)
     };
     // SAFETY: the plugin gave our context back.

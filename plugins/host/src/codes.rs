@@ -72,9 +72,9 @@ impl Codes {
     }
 
     /// Reads the codes that a format registers.
-    pub(crate) fn read(item: &Item) -> Result<Self, String> {
+    pub(crate) fn read(items: &[Item]) -> Result<Self, String> {
         let mut codes: Vec<Own> = Vec::new();
-        for code in item.items() {
+        for code in items {
             let text = code.get("code").text().unwrap_or_default();
             let class = code.get("class").text().unwrap_or_default();
             if !is_own(text) {

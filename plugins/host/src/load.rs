@@ -208,10 +208,10 @@ fn entry(place: &Path, shown: &str, passed: &mut dyn FnMut(Step)) -> Result<Tabl
     if unsafe { (&raw const (*theirs).magic).read() } != MAGIC {
         return Err(refused(format!("its symbol `{SYMBOL}` does not begin as a plugin's table does")));
     }
-    passed(Step::Library);
     // SAFETY: behind the magic stand the versions in every major.
     let (major, minor) = unsafe { ((&raw const (*theirs).major).read(), (&raw const (*theirs).minor).read()) };
     if major != MAJOR {
+        passed(Step::Library);
         let message =
             format!("plugin {shown} is made for interface {major}.{minor}, this engine has interface {MAJOR}.{MINOR}");
         return Err(fault("E462", message, Some("use a plugin that is made for the major of this engine")));
@@ -221,6 +221,7 @@ fn entry(place: &Path, shown: &str, passed: &mut dyn FnMut(Step)) -> Result<Tabl
     if size < SMALLEST {
         return Err(refused(format!("its table of {size} bytes ends before the entry point")));
     }
+    passed(Step::Library);
     let mut table = MaybeUninit::<Table>::zeroed();
     // SAFETY: the plugin's table has `size` bytes; zeroes are absent functions, null pointers and empty texts.
     Ok(unsafe {
@@ -274,7 +275,9 @@ fn check_layout(plugin: &Plugin) -> Result<(), LoadFault> {
 /// Calls the entry point.
 fn enter(plugin: &Plugin) -> Result<Item, LoadFault> {
     let failed = |what: String| {
-        let message = format!("plugin {} failed while loading: {}", plugin.path, one_line(&what));
+        // The plugin and the call are named in front of it already.
+        let what = what.strip_prefix(&plugin.breach("load", "")).unwrap_or(&what);
+        let message = format!("plugin {} failed while loading: {}", plugin.path, one_line(what));
         fault("E465", message, Some("report it to the author of the plugin"))
     };
     let mut reply = Reply::EMPTY;

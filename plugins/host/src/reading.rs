@@ -1,5 +1,6 @@
 //! Formats of plugins: the reading half.
 
+use std::collections::HashSet;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use clinker_plugin_abi::{Exported, Item, Reply};
 use clinker_record::cast::Cells;
 use clinker_record::{Frame, Kind, Type};
 
-use crate::calls::{Answer, Handle, Plugin, Session, one_line};
+use crate::calls::{Answer, Asked, Handle, Plugin, Session, one_line};
 use crate::cells;
 use crate::codes::{Codes, Use};
 use crate::export;
@@ -47,7 +48,7 @@ impl Format for PluginFormat {
         let handle = Handle::new(self.plugin, raw, "reader_free", table.reader_free);
         let bound = self.bound("bind_reader", status, &mut reply)?;
         let facts = facts(&bound).map_err(|what| vec![self.broken("bind_reader", &what)])?;
-        Ok(Arc::new(PluginReader { handle, codes: Arc::clone(&self.codes), facts }))
+        Ok(Arc::new(PluginReader { handle: Arc::new(handle), codes: Arc::clone(&self.codes), facts }))
     }
 
     fn bind_writer(&self, request: &WriteRequest<'_>) -> Result<Arc<dyn WriteFactory>, Vec<OptionFault>> {
@@ -108,7 +109,7 @@ struct Facts {
 }
 
 fn facts(item: &Item) -> Result<Facts, String> {
-    let levels = item.get("levels").items().iter().map(level_spec).collect::<Result<_, _>>()?;
+    let levels = list(item, "levels")?.iter().map(level_spec).collect::<Result<_, _>>()?;
     let vocabulary = match item.get("vocabulary") {
         Item::Null => Vocabulary::Closed,
         Item::Text(word) if word == "closed" => Vocabulary::Closed,
@@ -130,7 +131,20 @@ fn facts(item: &Item) -> Result<Facts, String> {
 
 fn names(item: &Item) -> Result<Vec<Arc<str>>, String> {
     let name = |item: &Item| item.text().map(Arc::from).ok_or_else(|| "a name that is not a text".to_owned());
-    item.items().iter().map(name).collect()
+    match item {
+        Item::Null => Ok(Vec::new()),
+        Item::List(items) => items.iter().map(name).collect(),
+        _ => Err("names that are not a list".into()),
+    }
+}
+
+/// A list that a map may have.
+pub(crate) fn list<'a>(map: &'a Item, key: &str) -> Result<&'a [Item], String> {
+    match map.get(key) {
+        Item::Null => Ok(&[]),
+        Item::List(items) => Ok(items),
+        _ => Err(format!("`{key}` is not a list")),
+    }
 }
 
 fn level_spec(item: &Item) -> Result<LevelSpec, String> {
@@ -144,11 +158,17 @@ fn level_spec(item: &Item) -> Result<LevelSpec, String> {
         Item::Null => None,
         fields => Some(fields.items().iter().map(field).collect::<Result<Vec<_>, _>>()?),
     };
+    let frame = match item.get("frame") {
+        Item::Null => Frame::Inherit,
+        Item::Text(word) if word == "inherit" => Frame::Inherit,
+        Item::Text(word) if word == "new" => Frame::New,
+        _ => return Err(format!("the frame of level `{name}` is neither `inherit` nor `new`")),
+    };
     Ok(LevelSpec {
         name: name.into(),
         section: item.get("section").text().unwrap_or(name).into(),
         fields,
-        frame: if item.get("frame").text() == Some("new") { Frame::New } else { Frame::Inherit },
+        frame,
         file: item.get("file").bool().unwrap_or(false),
     })
 }
@@ -162,7 +182,7 @@ fn parse_type(text: &str) -> Option<Type> {
 
 /// A format with its options bound.
 struct PluginReader {
-    handle: Handle,
+    handle: Arc<Handle>,
     codes: Arc<Codes>,
     facts: Facts,
 }
@@ -174,7 +194,7 @@ impl ReadFactory for PluginReader {
         let identity = Exported::new(identity);
         let null = std::ptr::null_mut();
         let mut out = Opened { cutter: null, decoder: null, consumed: 0, reply: Reply::EMPTY };
-        let mut failed = None;
+        let mut asked = Asked::default();
         let status = plugin.run("open", plugin.table.open, |open, guard| {
             let mut session = Session::new(guard);
             session.input = Some(input);
@@ -182,7 +202,7 @@ impl ReadFactory for PluginReader {
             let call = session.call();
             // SAFETY: everything is valid for the call.
             let status = unsafe { open(self.handle.raw, &call, identity.value(), &window, &raw mut out) };
-            failed = session.failed.take();
+            asked = session.asked();
             status
         });
         let cutter = Handle::new(plugin, out.cutter, "cutter_free", plugin.table.cutter_free);
@@ -190,13 +210,17 @@ impl ReadFactory for PluginReader {
         let (calls, codes) = (Calls { plugin, name: "open" }, &self.codes);
         let status = status.map_err(|reason| Fault::Contract { reason })?;
         calls.consume(input, out.consumed)?;
-        let item = calls.done(status, &mut out.reply, codes, input, failed)?.1;
+        let (answer, item) = calls.done(status, &mut out.reply, codes, input, asked)?;
+        if answer != Answer::Done {
+            return Err(calls.breach(&format!("it answered {answer:?}")));
+        }
         if cutter.raw.is_null() || decoder.raw.is_null() {
             return Err(calls.breach("it gave no cutter or no decoder"));
         }
         let columns = names(item.get("columns")).map_err(|what| calls.breach(&what))?;
         let header = item.get("header_line").number().zip(item.get("header_offset").number());
-        let shared = Arc::new(Shared { codes: Arc::clone(codes), columns: columns.len() });
+        let reader = Arc::clone(&self.handle);
+        let shared = Arc::new(Shared { codes: Arc::clone(codes), columns: columns.len(), _reader: reader });
         Ok(OpenFile {
             columns,
             named_by_file: item.get("named_by_file").bool().unwrap_or(false),
@@ -206,6 +230,7 @@ impl ReadFactory for PluginReader {
                 levels: self.facts.levels.len(),
                 header,
                 next_row: 1,
+                open: 0,
                 idle: 0,
                 notes: Vec::new(),
             }),
@@ -230,6 +255,8 @@ impl ReadFactory for PluginReader {
 struct Shared {
     codes: Arc<Codes>,
     columns: usize,
+    /// Released behind both: they may look at it.
+    _reader: Arc<Handle>,
 }
 
 /// What a call of a name means.
@@ -264,11 +291,15 @@ impl Calls {
         reply: &mut Reply,
         codes: &Codes,
         input: &mut BlockInput,
-        failed: Option<std::io::Error>,
+        asked: Asked,
     ) -> Result<(Answer, Item), Fault> {
         let answer = self.plugin.answer(self.name, status, reply).map_err(|reason| Fault::Contract { reason })?;
-        match (answer, failed) {
-            ((Answer::Host, _), Some(error)) => Err(error.into()),
+        if let Some(misused) = asked.misused {
+            return Err(self.breach(&misused));
+        }
+        match (answer, asked.failed) {
+            // A plugin that could not read on has not seen what it judges: fault and end may be made of the failure.
+            ((Answer::Host | Answer::Fault | Answer::End, _), Some(error)) => Err(error.into()),
             ((Answer::Host, _), None) => {
                 // A run that was cancelled is ended by the engine itself.
                 let cancelled = (crate::watch::surroundings().cancelled)();
@@ -285,6 +316,18 @@ impl Calls {
                 }
                 Ok((answer, item))
             }
+        }
+    }
+
+    /// The end that the plugin says a file has is the end of its bytes.
+    fn ended(self, input: &mut BlockInput) -> Result<(), Fault> {
+        while input.window().is_empty() && !input.ended() {
+            input.grow()?;
+        }
+        match input.window().len() {
+            0 => Ok(()),
+            left => Err(self
+                .breach(&format!("it ends the file at byte {}, {left} bytes or more before its end", input.offset()))),
         }
     }
 
@@ -316,13 +359,19 @@ struct PluginCutter {
     levels: usize,
     header: Option<(u64, u64)>,
     next_row: u64,
+    /// Levels that are open.
+    open: usize,
     /// Blocks without bytes, one behind the other.
     idle: u32,
     notes: Vec<Note>,
 }
 
 /// What goes with a block from the cutter to the decoder.
-struct Context(Handle);
+struct Context {
+    handle: Handle,
+    /// Released behind the context.
+    _shared: Arc<Shared>,
+}
 
 impl Cutter for PluginCutter {
     fn cut(&mut self, input: &mut BlockInput, bound: BlockBound) -> Result<Option<Block>, Fault> {
@@ -331,7 +380,7 @@ impl Cutter for PluginCutter {
         let rows = bound.rows.clamp(1, u32::MAX as usize);
         let asked = Bound { rows: rows as u64, bytes: bound.bytes as u64 };
         let mut out = empty_cut();
-        let mut failed = None;
+        let mut asked_for = Asked::default();
         let status = plugin.run("cut", plugin.table.cut, |cut, guard| {
             let mut session = Session::new(guard);
             session.input = Some(input);
@@ -339,17 +388,23 @@ impl Cutter for PluginCutter {
             let call = session.call();
             // SAFETY: everything is valid for the call; this thread alone cuts.
             let status = unsafe { cut(self.handle.raw, &call, &window, asked, &raw mut out) };
-            failed = session.failed.take();
+            asked_for = session.asked();
             status
         });
-        let context = (!out.context.is_null())
-            .then(|| Context(Handle::new(plugin, out.context, "context_free", plugin.table.context_free)));
+        let context = (!out.context.is_null()).then(|| Context {
+            handle: Handle::new(plugin, out.context, "context_free", plugin.table.context_free),
+            _shared: Arc::clone(&self.shared),
+        });
         let status = status.map_err(|reason| Fault::Contract { reason })?;
         if status != types::STATUS_OK {
             calls.consume(input, out.consumed)?;
         }
-        let (answer, item) = calls.done(status, &mut out.reply, &self.shared.codes, input, failed)?;
+        let (answer, item) = calls.done(status, &mut out.reply, &self.shared.codes, input, asked_for)?;
         if answer == Answer::End {
+            calls.ended(input)?;
+            if self.open > 0 {
+                return Err(calls.breach("levels are open at the end of the file"));
+            }
             self.notes = self.read_notes(&item).map_err(|what| calls.breach(&what))?;
             return Ok(None);
         }
@@ -416,15 +471,21 @@ impl PluginCutter {
         Ok(Block { data, rows, first_row, first_line: cut.first_line, offset, marks, context })
     }
 
-    fn marks(&self, item: &Item, rows: u32) -> Result<Vec<Mark>, String> {
+    fn marks(&mut self, item: &Item, rows: u32) -> Result<Vec<Mark>, String> {
         let mut marks: Vec<Mark> = Vec::new();
-        for mark in item.get("marks").items() {
+        for mark in list(item, "marks")? {
             let row = mark.get("row").number().and_then(|row| u32::try_from(row).ok());
             let row = row.filter(|row| *row <= rows && marks.last().is_none_or(|last| last.row <= *row));
             let row = row.ok_or("a mark that is out of place")?;
             let event = match mark.get("open") {
-                Item::Null => LevelEvent::Close,
-                open => LevelEvent::Open(self.level_open(open)?),
+                Item::Null => {
+                    self.open = self.open.checked_sub(1).ok_or("a level closes although none is open")?;
+                    LevelEvent::Close
+                }
+                open => {
+                    self.open += 1;
+                    LevelEvent::Open(self.level_open(open)?)
+                }
             };
             marks.push(Mark { row, event });
         }
@@ -457,7 +518,7 @@ impl PluginCutter {
 
     fn read_notes(&self, item: &Item) -> Result<Vec<Note>, String> {
         let mut notes: Vec<Note> = Vec::new();
-        for note in item.get("notes").items() {
+        for note in list(item, "notes")? {
             let text = note.get("code").text().unwrap_or_default();
             let code = self.shared.codes.find(text, Use::Warning);
             let code = code.ok_or_else(|| format!("code {text:?} may not be noted"))?;
@@ -486,7 +547,7 @@ fn block_of(block: &Block, lent: &Lent) -> types::Block {
         first_row: block.first_row,
         first_line: block.first_line,
         offset: block.offset,
-        context: context.map_or(std::ptr::null_mut(), |context| context.0.raw),
+        context: context.map_or(std::ptr::null_mut(), |context| context.handle.raw),
     }
 }
 
@@ -545,23 +606,40 @@ impl PluginDecoder {
             rejected: ArrowArray::empty(),
             reply: Reply::EMPTY,
         };
+        let mut asked = Asked::default();
         let status = plugin.run("decode", plugin.table.decode, |decode, guard| {
             let mut session = Session::new(guard);
             let call = session.call();
             // SAFETY: everything is valid for the call.
-            unsafe { decode(self.handle.raw, &call, &given, places.as_ptr(), places.len(), &raw mut out) }
+            let status = unsafe { decode(self.handle.raw, &call, &given, places.as_ptr(), places.len(), &raw mut out) };
+            asked = session.asked();
+            status
         });
         // Whatever came is released, whatever it is.
         let rows = Given::take(&mut out.schema, &mut out.array);
         let refused = Given::take(&mut out.rejected_schema, &mut out.rejected);
         let said = status.and_then(|status| plugin.answer("decode", status, &mut out.reply));
         let (answer, item) = said.map_err(|reason| Fault::Contract { reason })?;
+        if let Some(misused) = asked.misused {
+            return Err(calls.breach(&misused));
+        }
+        if answer == Answer::Host && (crate::watch::surroundings().cancelled)() {
+            return Err(Fault::Io(std::io::ErrorKind::Interrupted.into()));
+        }
         if answer != Answer::Done {
             return Err(calls.breach(&format!("it answered {answer:?}")));
         }
         let breach = |what: String| calls.breach(&what);
         let rows = rows.map_err(breach)?.ok_or_else(|| calls.breach("it gave no columns"))?;
         let refused = refused.map_err(breach)?;
+        // Before anything is looked at: columns as long as a false count says lie anywhere.
+        let (good, bad) = (rows.rows, refused.as_ref().map_or(0, |batch| batch.rows));
+        if good.checked_add(bad).is_none_or(|sum| sum > block.rows as usize) {
+            return Err(calls.breach(&format!(
+                "{good} rows and {bad} rejected ones are more than the {} of the block",
+                block.rows
+            )));
+        }
         let rejected = match &refused {
             Some(batch) => rejected::read(batch, block, &self.shared.codes).map_err(breach)?,
             None => Vec::new(),
@@ -584,12 +662,16 @@ fn columns(block: &Block, wanted: usize, rows: &Given, shapes: &Item) -> Result<
     }
     let given = cells::Given::new(&block.data);
     let mut decoded = Decoded { rows: rows.rows, ..Decoded::default() };
+    let mut names = HashSet::new();
     for at in 0..rows.width {
         let child = rows.child(at)?;
         let cells = Cells::Text(given.cells(&child)?);
         if at < wanted {
             decoded.cells.push(cells);
         } else {
+            if !names.insert(child.name) {
+                return Err(format!("two further columns have the name {:?}", child.name));
+            }
             decoded.undeclared.push((child.name.into(), cells));
         }
     }
@@ -607,6 +689,9 @@ fn accepted(
     let sum = rows + rejected.len();
     if sum != block as usize && !(ended && sum < block as usize) {
         return Err(format!("{rows} rows and {} rejected ones do not make the {block} of the block", rejected.len()));
+    }
+    if rejected.last().is_some_and(|last| last.row as usize >= sum) {
+        return Err("a row is rejected behind the fault that ends the file".into());
     }
     if rejected.is_empty() && !ended {
         return Ok(None);

@@ -4,6 +4,7 @@ use clinker_format::{Descriptor, Extract, OptionKind, OptionSpec, ReadCapabiliti
 use clinker_plugin_abi::Item;
 
 use crate::codes::Codes;
+use crate::reading::list;
 
 /// Keeps a text for as long as the process.
 pub(crate) fn keep(text: &str) -> &'static str {
@@ -47,7 +48,7 @@ pub(crate) fn read(item: &Item) -> Result<(&'static Descriptor, Codes), String> 
     if read.is_none() && write.is_none() {
         return Err(of("neither `read` nor `write` is there".into()));
     }
-    let codes = Codes::read(item.get("codes")).map_err(of)?;
+    let codes = Codes::read(list(item, "codes").map_err(of)?).map_err(of)?;
     let descriptor = Descriptor { name: keep(name), summary, read, write };
     Ok((Box::leak(Box::new(descriptor)), codes))
 }
@@ -77,7 +78,7 @@ fn optional<T>(item: &Item, key: &str, read: impl Fn(&Item) -> Result<T, String>
 /// that it knows and that does not cross the boundary is refused.
 fn capabilities(item: &Item, known: &[&str]) -> Result<Vec<&'static str>, String> {
     let mut found = Vec::new();
-    for name in item.get("capabilities").items() {
+    for name in list(item, "capabilities")? {
         let Some(name) = name.text() else { return Err("a capability is not a text".into()) };
         if name == "split_to_rows" {
             return Err("`split_to_rows` is not available to plugins".into());
@@ -96,7 +97,7 @@ fn reader(item: &Item) -> Result<ReadCapabilities, String> {
         return Err("`split_escapes` without `split_values`".into());
     }
     Ok(ReadCapabilities {
-        options: options(item.get("options"), 0)?,
+        options: options(list(item, "options")?, 0)?,
         split_to_rows: false,
         split_values: has("split_values"),
         native_arrays: has("native_arrays"),
@@ -115,11 +116,11 @@ fn extract(item: &Item) -> Result<Option<Extract>, String> {
     }
     Ok(Some(match item.get("kind").text() {
         Some("segment") => {
-            let tags: Vec<&'static str> = item.get("tags").items().iter().filter_map(Item::text).map(keep).collect();
+            let tags = texts(item, "tags").map_err(|fault| format!("extract: {fault}"))?;
             if tags.is_empty() {
                 return Err("extract: `segment` without `tags`".into());
             }
-            Extract::Segment(keep_all(tags))
+            Extract::Segment(tags)
         }
         Some("xml_path") => Extract::XmlPath,
         Some("json_pointer") => Extract::JsonPointer,
@@ -133,11 +134,11 @@ fn writer(item: &Item) -> Result<WriteCapabilities, String> {
     let has = |name| capabilities.contains(&name);
     let no_split = match item.get("no_split") {
         Item::Null => None,
-        Item::Text(code) if code.starts_with('E') => Some(keep(code)),
+        Item::Text(code) if is_code(code) => Some(keep(code)),
         _ => return Err("`no_split` is not a code".into()),
     };
     Ok(WriteCapabilities {
-        options: options(item.get("options"), 0)?,
+        options: options(list(item, "options")?, 0)?,
         header: has("header"),
         join_values: has("join_values"),
         native_arrays: has("native_arrays"),
@@ -148,12 +149,23 @@ fn writer(item: &Item) -> Result<WriteCapabilities, String> {
     })
 }
 
-fn options(item: &Item, depth: usize) -> Result<&'static [OptionSpec], String> {
+/// Whether it is a code of the engine, which is what `split:` may be refused with.
+fn is_code(code: &str) -> bool {
+    code.strip_prefix('E').is_some_and(|number| number.len() == 3 && number.bytes().all(|c| c.is_ascii_digit()))
+}
+
+/// A list of texts, which may be missing.
+fn texts(map: &Item, key: &str) -> Result<&'static [&'static str], String> {
+    let text = |item: &Item| item.text().map(keep).ok_or_else(|| format!("`{key}` holds what is not a text"));
+    list(map, key)?.iter().map(text).collect::<Result<_, _>>().map(keep_all)
+}
+
+fn options(items: &[Item], depth: usize) -> Result<&'static [OptionSpec], String> {
     if depth == DEPTH {
         return Err(format!("options nested deeper than {DEPTH}"));
     }
     let mut specs: Vec<OptionSpec> = Vec::new();
-    for item in item.items() {
+    for item in items {
         let key = item.get("key").text().unwrap_or_default();
         if !is_name(key) {
             return Err(format!("the option {key:?} has not the form `[a-z][a-z0-9_]*`"));
@@ -172,8 +184,8 @@ fn option(item: &Item, key: &str, depth: usize) -> Result<OptionSpec, String> {
         item => item.number().ok_or_else(|| format!("`{key}` is not a number")),
     };
     let words = || {
-        let words: Vec<&'static str> = item.get("values").items().iter().filter_map(Item::text).map(keep).collect();
-        if words.is_empty() { Err("no `values`".to_owned()) } else { Ok(keep_all(words)) }
+        let words = texts(item, "values")?;
+        if words.is_empty() { Err("no `values`".to_owned()) } else { Ok(words) }
     };
     let kind = match item.get("type").text().unwrap_or_default() {
         "text" => OptionKind::Text,
@@ -192,12 +204,18 @@ fn option(item: &Item, key: &str, depth: usize) -> Result<OptionSpec, String> {
         }
         "bool_or_word" => OptionKind::BoolOr(words()?),
         "fields" => OptionKind::Fields,
-        "map" => OptionKind::Map(options(item.get("keys"), depth + 1)?),
-        "maps" => OptionKind::Maps(options(item.get("keys"), depth + 1)?),
+        "map" => OptionKind::Map(options(list(item, "keys")?, depth + 1)?),
+        "maps" => OptionKind::Maps(options(list(item, "keys")?, depth + 1)?),
         other => return Err(format!("the unknown type {other:?}")),
     };
-    let default = item.get("default").text().unwrap_or_default();
-    let required = item.get("required").bool().unwrap_or(false);
+    let default = match item.get("default") {
+        Item::Null => "",
+        default => default.text().ok_or("`default` is not a text")?,
+    };
+    let required = match item.get("required") {
+        Item::Null => false,
+        required => required.bool().ok_or("`required` is not a truth value")?,
+    };
     if required && !default.is_empty() {
         return Err("required, and yet a default".into());
     }

@@ -13,15 +13,15 @@ const LIMIT: Duration = Duration::from_secs(60);
 pub struct Surroundings {
     /// How long a call may neither return nor ask for anything: 60 s.
     pub limit: Duration,
-    /// Is told the reason (E468) before the process ends with exit code 1.
-    pub report: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Is told code (E468; E465 while loading) and reason before the process ends with exit code 1.
+    pub report: Arc<dyn Fn(&'static str, &str) + Send + Sync>,
     /// Whether the run was cancelled: plugins may ask.
     pub cancelled: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
 impl Default for Surroundings {
     fn default() -> Self {
-        Self { limit: LIMIT, report: Arc::new(|_| {}), cancelled: Arc::new(|| false) }
+        Self { limit: LIMIT, report: Arc::new(|_, _| {}), cancelled: Arc::new(|| false) }
     }
 }
 
@@ -46,8 +46,18 @@ struct Watched {
 struct Running {
     /// What is reported.
     name: String,
-    /// Milliseconds since the start of the watch when it last asked for something.
+    /// Milliseconds since the start of the watch when it last asked for something; [`SERVED`] while it is being served.
     alive: AtomicU64,
+}
+
+/// The engine does what a call asked for, however long that takes: a slow file is no silence of the plugin.
+const SERVED: u64 = u64::MAX;
+
+impl Running {
+    /// For how many milliseconds it has been silent.
+    fn silent(&self, now: u64) -> u64 {
+        now.saturating_sub(self.alive.load(Ordering::Relaxed))
+    }
 }
 
 struct Watch {
@@ -82,28 +92,30 @@ fn guard(watch: &Watch) {
     let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
     let mut watched = watch.lock();
     loop {
-        let oldest = watched.calls.values().min_by_key(|call| call.alive.load(Ordering::Relaxed));
+        let now = watch.now();
+        let oldest = watched.calls.values().max_by_key(|call| call.silent(now));
         let Some(oldest) = oldest else {
             watched = watch.begun.wait(watched).unwrap_or_else(PoisonError::into_inner);
             continue;
         };
-        let silent = watch.now().saturating_sub(oldest.alive.load(Ordering::Relaxed));
+        let silent = oldest.silent(now);
         if silent >= limit_ms {
             let reason = format!(
                 "{} for {} s neither returned nor asked the engine for anything",
                 oldest.name,
                 limit.as_secs_f64()
             );
-            (surroundings().report)(&reason);
-            leave();
+            end("E468", &reason);
         }
         let rest = Duration::from_millis(limit_ms - silent);
         watched = watch.begun.wait_timeout(watched, rest).unwrap_or_else(PoisonError::into_inner).0;
     }
 }
 
-/// Ends the process at once: handlers that run at an ordinary end could wait for the very call that hangs.
-fn leave() -> ! {
+/// Reports what a plugin did and ends the process at once: handlers that run at an ordinary end could wait for a call that
+/// hangs, or run into what an exception of another language left.
+fn end(code: &'static str, reason: &str) -> ! {
+    (surroundings().report)(code, reason);
     // SAFETY: `_exit` takes any code and does not return.
     unsafe { libc::_exit(1) }
 }
@@ -129,14 +141,47 @@ impl Guard {
         Self { id, running }
     }
 
-    /// The call asked for something.
-    pub(crate) fn alive(&self) {
+    /// Serves what the call asked for. Meanwhile the call is not watched.
+    pub(crate) fn serve<T>(&self, function: impl FnOnce() -> T) -> T {
+        self.running.alive.store(SERVED, Ordering::Relaxed);
+        let served = function();
         self.running.alive.store(watch().now(), Ordering::Relaxed);
+        served
+    }
+}
+
+/// Around a call: dropped by an exception of another language, which nothing can catch, it reports it and ends the
+/// process. Forget it when the call returned.
+pub(crate) struct Foreign<'a> {
+    pub code: &'static str,
+    pub reason: &'a dyn Fn() -> String,
+}
+
+impl Drop for Foreign<'_> {
+    fn drop(&mut self) {
+        // A panic of this program is caught behind this.
+        if !std::thread::panicking() {
+            end(self.code, &(self.reason)());
+        }
     }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
         watch().lock().calls.remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_15_2_a_call_is_silent_only_while_the_engine_does_nothing_for_it() {
+        let guard = Guard::new("a call".to_owned());
+        let later = watch().now() + 3_600_000;
+        assert!(guard.running.silent(later) >= 3_599_000);
+        assert_eq!(guard.serve(|| guard.running.silent(later)), 0);
+        assert!(guard.running.silent(later) >= 3_599_000);
     }
 }

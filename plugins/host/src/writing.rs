@@ -12,7 +12,7 @@ use clinker_plugin_abi::types::{self, Call, Rows};
 use clinker_plugin_abi::{Exported, Item, Reply, Str, Strs, Value};
 use clinker_record::Category;
 
-use crate::calls::{Answer, Handle, Plugin, Session, one_line};
+use crate::calls::{Answer, Asked, Handle, Plugin, Session, one_line};
 use crate::codes::{Codes, Use};
 use crate::export::{self, LevelNames};
 use crate::reading::PluginFormat;
@@ -118,7 +118,7 @@ impl WriteFactory for PluginOutput {
             ("header", header.into()),
         ]));
         let plugin = self.0.handle.plugin;
-        let (mut reply, mut failed) = (Reply::EMPTY, None);
+        let (mut reply, mut asked_for) = (Reply::EMPTY, Asked::default());
         let status = plugin.run("complete", plugin.table.complete, |complete, guard| {
             // Of lifetimes of their own, which the session shortens to its own.
             let (mut written, mut out) = (written, out);
@@ -128,10 +128,10 @@ impl WriteFactory for PluginOutput {
             let call = session.call();
             // SAFETY: everything is valid for the call.
             let status = unsafe { complete(self.0.handle.raw, &call, asked.value(), &raw mut reply) };
-            failed = session.failed.take();
+            asked_for = session.asked();
             status
         });
-        self.0.finished("complete", status, &mut reply, failed)
+        self.0.finished("complete", status, &mut reply, asked_for)
     }
 }
 
@@ -142,21 +142,21 @@ impl Shared {
     }
 
     /// The end of a call that writes.
-    fn finished(
-        &self,
-        name: &str,
-        status: Result<u32, String>,
-        reply: &mut Reply,
-        failed: Option<io::Error>,
-    ) -> io::Result<()> {
+    fn finished(&self, name: &str, status: Result<u32, String>, reply: &mut Reply, asked: Asked) -> io::Result<()> {
         let plugin = self.handle.plugin;
         let said = status.and_then(|status| plugin.answer(name, status, reply));
         let (answer, item) = said.map_err(Self::broken)?;
-        match (answer, failed) {
-            // Bytes that were not written are missing, whatever the plugin says.
-            (Answer::Done | Answer::Host, Some(error)) => Err(error),
+        if let Some(misused) = asked.misused {
+            return Err(Self::broken(plugin.breach(name, &misused)));
+        }
+        match (answer, asked.failed) {
+            // Bytes that were not written are missing, whatever the plugin says; and it is not the data that is bad.
+            (_, Some(error)) => Err(error),
+            (Answer::Host, None) if (crate::watch::surroundings().cancelled)() => {
+                Err(io::ErrorKind::Interrupted.into())
+            }
             (Answer::Done, None) => Ok(()),
-            (Answer::Fault, _) => {
+            (Answer::Fault, None) => {
                 let text = item.get("code").text().unwrap_or_default();
                 let Some(code) = self.codes.find(text, Use::Write) else {
                     return Err(Self::broken(plugin.breach(name, &format!("code {text:?} may not be used there"))));
@@ -164,7 +164,7 @@ impl Shared {
                 let column = Arc::from(item.get("column").text().unwrap_or_default());
                 Err(WriteFault { code, column, reason: one_line(item.get("reason").text().unwrap_or_default()) }.into())
             }
-            (answer, _) => Err(Self::broken(plugin.breach(name, &format!("it answered {answer:?}")))),
+            (answer, None) => Err(Self::broken(plugin.breach(name, &format!("it answered {answer:?}")))),
         }
     }
 
@@ -212,7 +212,10 @@ impl Shared {
         let guard = crate::watch::Guard::new(format!("plugin {}: its call `{name}`", plugin.path));
         let mut session = Session::new(&guard);
         let asked = session.call();
-        let status = call(&asked, &given, &mut given_back);
+        let mut status = call(&asked, &given, &mut given_back);
+        if let (Ok(_), Some(misused)) = (&status, session.asked().misused) {
+            status = Err(plugin.breach(name, &misused));
+        }
         drop(guard);
         // SAFETY: what the plugin moved out is released already; the rest is ours.
         unsafe {
@@ -269,7 +272,7 @@ impl Shared {
 
     fn refusals(&self, item: &Item, rows: &OutputRows<'_>) -> Result<Vec<RefusedRow>, String> {
         let mut refused: Vec<RefusedRow> = Vec::new();
-        for item in item.get("refused").items() {
+        for item in crate::reading::list(item, "refused")? {
             if refused.last().is_some_and(|last| last.category.is_none()) {
                 return Err("a row is refused behind one that ends the run".into());
             }
@@ -366,17 +369,17 @@ impl PluginWriter {
         if let Some(reason) = &self.broken {
             return Err(Shared::broken(reason.clone()));
         }
-        let (mut reply, mut failed) = (Reply::EMPTY, None);
+        let (mut reply, mut asked_for) = (Reply::EMPTY, Asked::default());
         let raw = self.handle.raw;
         let status = self.handle.plugin.run(name, function, |function, guard| {
             let mut session = Session::new(guard);
             session.write = Some(out);
             let asked = session.call();
             let status = call(function, raw, &asked, &mut reply);
-            failed = session.failed.take();
+            asked_for = session.asked();
             status
         });
-        self.shared.finished(name, status, &mut reply, failed)
+        self.shared.finished(name, status, &mut reply, asked_for)
     }
 }
 

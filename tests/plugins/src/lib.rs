@@ -41,13 +41,21 @@ pub fn build_rust(folder: &str, library: &str, features: &[&str]) -> PathBuf {
 /// # Panics
 /// It does not build.
 pub fn build_c(file: &str, library: &str) -> PathBuf {
+    build_c_with(file, library, &[])
+}
+
+/// As [`build_c`], with further arguments for the compiler.
+///
+/// # Panics
+/// It does not build.
+pub fn build_c_with(file: &str, library: &str, arguments: &[&str]) -> PathBuf {
     let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let folder = target().join("c");
     std::fs::create_dir_all(&folder).expect("a folder");
     let built = folder.join(format!("{}{library}{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX));
     let mut command = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
     command.args(["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-I"]);
-    command.arg(root().join("plugins/abi/include")).arg("-o").arg(&built).arg(root().join(file));
+    command.arg(root().join("plugins/abi/include")).args(arguments).arg("-o").arg(&built).arg(root().join(file));
     let output = command.output().expect("a C compiler runs");
     assert!(output.status.success(), "{file}: {}", String::from_utf8_lossy(&output.stderr));
     built

@@ -219,7 +219,7 @@ fn e465_a_panic_while_options_are_bound_is_a_configuration_error() {
 #[test]
 fn child_with_a_call_that_never_returns() {
     let Some(folder) = std::env::var_os("CLINKER_TEST_NEVER") else { return };
-    let report = |reason: &str| {
+    let report = |_: &str, reason: &str| {
         // The process ends behind this.
         fs::write(Path::new(&std::env::var_os("CLINKER_TEST_NEVER").unwrap_or_default()).join("report"), reason)
             .expect("the report");

@@ -182,16 +182,22 @@ fn original<'a>(
 }
 
 /// A row whose form turned out wrong in one of its cells: it is kept as its raw text, like any other of wrong form.
-fn broken_cell(context: &Rejections<'_>, failure: &CellFailure, column: &str, block_row: u32) -> RejectedRow {
-    let row = context.work.decoder.row_text(&context.work.block, block_row);
-    RejectedRow {
+fn broken_cell(
+    context: &Rejections<'_>,
+    failure: &CellFailure,
+    column: &str,
+    block_row: u32,
+) -> Result<RejectedRow, RunError> {
+    let row = context.work.decoder.try_row_text(&context.work.block, block_row);
+    let row = row.map_err(|fault| source_fault(&context.place(), fault))?;
+    Ok(RejectedRow {
         row: block_row,
         code: "E422",
         line: row.line,
         offset: row.offset,
         reason: format!("column `{column}`: {}", failure.reason),
         raw: row.raw,
-    }
+    })
 }
 
 const RAISE_LIMIT: &str = "raise `max_output_rows_per_input`, or set `error_handling: { strategy: continue, dlq: { path: … } }` to keep such \
@@ -222,7 +228,11 @@ pub(crate) fn reject_typed(
         };
         let rule = &columns[failure.column].rule;
         if failure.structural {
-            reject_form(context, &broken_cell(context, failure, &rule.name, at.record), at, out);
+            match broken_cell(context, failure, &rule.name, at.record) {
+                Ok(rejected) => reject_form(context, &rejected, at, out),
+                // The format broke the contract: that ends the run whatever the strategy.
+                Err(stop) => context.push(out, at, Category::StructuralValidation, Some(stop), |_, _, _| {}),
+            }
             continue;
         }
         let value = cast::original_text(rule, &declared[failure.column], row);
