@@ -89,16 +89,17 @@ impl<'a> Given<'a> {
             own: self.block.len() as u32 + 4,
             refs: Vec::with_capacity(column.rows),
             high: 0,
-            foreign: false,
+            foreign: Vec::new(),
         };
         walk.all(views.as_chunks::<VIEW>().0, present.as_ref())?;
         let Walk { refs, high, foreign, .. } = walk;
         let behind = self.block.len() + views.len();
-        let extra = if foreign { copied(&views, &sources, &refs, self.block.len()) } else { (views, refs) };
-        let cells = TextCells { block: self.block.clone(), extra: extra.0, refs: extra.1 };
+        let (extra, refs) =
+            if foreign.is_empty() { (views, refs) } else { copied(&views, &sources, refs, &foreign, self.block.len()) };
+        let cells = TextCells { block: self.block.clone(), extra, refs };
         if high & HIGH != 0 {
             check_each(&cells, column, 0)?;
-        } else if foreign {
+        } else if !foreign.is_empty() {
             // Short cells are ASCII, and those in the block were looked at: the copied ones are left.
             check_each(&cells, column, behind)?;
         }
@@ -190,58 +191,83 @@ struct Walk<'a> {
     refs: Vec<CellRef>,
     /// All short views, joined bit by bit.
     high: u128,
-    /// Whether a view points into memory of the plugin.
-    foreign: bool,
+    /// Rows whose view points into memory of the plugin.
+    foreign: Vec<u32>,
 }
 
 impl Walk<'_> {
     fn all(&mut self, views: &[[u8; VIEW]], present: Option<&(Buffer, usize)>) -> Result<(), String> {
-        let mut own = self.own;
-        for (row, view) in views.iter().enumerate() {
+        // As if all views were short, without a branch: they are by far the most.
+        let (mut place, mut low, mut high, mut longest) = (self.own, 0, 0, 0);
+        let mut refs = std::mem::take(&mut self.refs);
+        refs.clear();
+        refs.reserve(views.len());
+        for (view, slot) in views.iter().zip(refs.spare_capacity_mut()) {
             let bits = u128::from_le_bytes(*view);
             let len = bits as u32;
-            if present.is_some() && is_absent(present, row) {
-                self.refs.push(CellRef::ABSENT);
-            } else if len <= INLINE {
-                self.high |= bits;
-                self.refs.push(CellRef { offset: own, len });
-            } else {
-                let cell = self.long(row, len as usize, (bits >> 64) as u32, (bits >> 96) as usize)?;
-                self.refs.push(cell);
-            }
-            own = own.wrapping_add(VIEW as u32);
+            slot.write(CellRef { offset: place, len });
+            // Views lie one behind the other, and the place of the last one fits, which the caller has checked.
+            place = place.wrapping_add(VIEW as u32);
+            let short = if len <= INLINE { u64::MAX } else { 0 };
+            low |= bits as u64 & short;
+            high |= (bits >> 64) as u64 & short;
+            longest = longest.max(len);
         }
-        Ok(())
+        // SAFETY: there was room for all views, and each was written.
+        unsafe { refs.set_len(views.len()) };
+        if present.is_some() {
+            let absent = refs.iter_mut().enumerate().filter(|(row, _)| is_absent(present, *row));
+            absent.for_each(|(_, cell)| *cell = CellRef::ABSENT);
+        }
+        let mut wrong = None;
+        if longest > INLINE {
+            for (row, cell) in refs.iter_mut().enumerate().filter(|(_, cell)| cell.len > INLINE) {
+                if present.is_none() || !is_absent(present, row) {
+                    *cell = self.long(row, u128::from_le_bytes(views[row]), &mut wrong);
+                }
+            }
+        }
+        self.high = u128::from(low) | u128::from(high) << 64;
+        self.refs = refs;
+        wrong.map_or(Ok(()), Err)
     }
 
-    fn long(&mut self, row: usize, len: usize, buffer: u32, offset: usize) -> Result<CellRef, String> {
-        let outside = || format!("row {row} of column `{}` points outside of what was given", self.column.name);
-        match self.sources.get(buffer as usize).ok_or_else(outside)? {
-            Source::Block { offset: base, len: held } if offset + len <= *held => {
-                let start = base + offset;
-                self.check_in_block(row, start, len)?;
-                Ok(CellRef { offset: start as u32, len: len as u32 })
+    /// The reference of a long view. What is wrong with it, if nothing was wrong before, goes to `wrong`.
+    #[inline]
+    fn long(&mut self, row: usize, bits: u128, wrong: &mut Option<String>) -> CellRef {
+        let (len, buffer, offset) = (bits as u32, (bits >> 64) as u32, (bits >> 96) as u32);
+        let end = offset as usize + len as usize;
+        let what = match self.sources.get(buffer as usize) {
+            Some(Source::Block { offset: base, len: held }) if end <= *held => {
+                let start = base + offset as usize;
+                if self.is_text(start, len as usize) {
+                    return CellRef { offset: start as u32, len };
+                }
+                not_text(row, self.column)
             }
-            Source::Foreign(held) if offset + len <= held.len() => {
-                self.foreign = true;
-                // Resolved by `copied`, which sees the view again.
-                Ok(CellRef { offset: u32::MAX, len: len as u32 })
+            Some(Source::Foreign(held)) if end <= held.len() => {
+                self.foreign.push(row as u32);
+                // Resolved by `copied`.
+                return CellRef { offset: u32::MAX, len };
             }
-            _ => Err(outside()),
-        }
+            _ => format!("row {row} of column `{}` points outside of what was given", self.column.name),
+        };
+        wrong.get_or_insert(what);
+        CellRef::ABSENT
     }
 
-    fn check_in_block(&self, row: usize, start: usize, len: usize) -> Result<(), String> {
+    /// Whether bytes of the block are text.
+    #[inline]
+    fn is_text(&self, start: usize, len: usize) -> bool {
         let block = self.given.block.as_slice();
-        let is_text = match self.given.text() {
+        match self.given.text() {
             Text::Ascii => true,
             Text::Utf8 => {
                 let boundary = |at: usize| block.get(at).is_none_or(|byte| byte & 0xC0 != 0x80);
                 boundary(start) && boundary(start + len)
             }
             Text::Unknown => std::str::from_utf8(&block[start..start + len]).is_ok(),
-        };
-        if is_text { Ok(()) } else { Err(not_text(row, self.column)) }
+        }
     }
 }
 
@@ -250,27 +276,28 @@ fn not_text(row: usize, column: &Child<'_>) -> String {
 }
 
 /// Text of the plugin's own memory, behind the views of the column.
-fn copied(views: &Buffer, sources: &[Source], refs: &[CellRef], block: usize) -> (Buffer, Vec<CellRef>) {
+fn copied(
+    views: &Buffer,
+    sources: &[Source],
+    mut refs: Vec<CellRef>,
+    rows: &[u32],
+    block: usize,
+) -> (Buffer, Vec<CellRef>) {
     let mut extra = views.to_vec();
-    let mut resolved = Vec::with_capacity(refs.len());
-    for (cell, view) in refs.iter().zip(views.as_chunks::<VIEW>().0) {
-        if cell.offset != u32::MAX || cell.is_absent() {
-            resolved.push(*cell);
-            continue;
-        }
-        let bits = u128::from_le_bytes(*view);
+    for row in rows {
+        let (cell, view) = (&mut refs[*row as usize], views.as_chunks::<VIEW>().0[*row as usize]);
+        let bits = u128::from_le_bytes(view);
         let (buffer, offset) = ((bits >> 64) as u32 as usize, (bits >> 96) as usize);
-        let place = u32::try_from(block + extra.len());
-        match (&sources[buffer], place) {
+        match (&sources[buffer], u32::try_from(block + extra.len())) {
             (Source::Foreign(held), Ok(place)) => {
                 extra.extend_from_slice(&held[offset..offset + cell.len as usize]);
-                resolved.push(CellRef { offset: place, len: cell.len });
+                cell.offset = place;
             }
             // More than 4 GiB of text in a column of one block: the cell is not text, and refused as such.
-            _ => resolved.push(CellRef { offset: u32::MAX, len: 0 }),
+            _ => *cell = CellRef { offset: u32::MAX, len: 0 },
         }
     }
-    (Buffer::from_vec(extra), resolved)
+    (Buffer::from_vec(extra), refs)
 }
 
 /// Looks at every cell that stands at `from` or behind it, counted through block and extra text.

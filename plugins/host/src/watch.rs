@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a call may go on without asking for anything.
@@ -62,7 +62,6 @@ impl Running {
 
 struct Watch {
     watched: Mutex<Watched>,
-    begun: Condvar,
     start: Instant,
 }
 
@@ -80,7 +79,7 @@ impl Watch {
 fn watch() -> &'static Watch {
     static WATCH: OnceLock<Watch> = OnceLock::new();
     static THREAD: OnceLock<bool> = OnceLock::new();
-    let watch = WATCH.get_or_init(|| Watch { watched: Mutex::default(), begun: Condvar::new(), start: Instant::now() });
+    let watch = WATCH.get_or_init(|| Watch { watched: Mutex::default(), start: Instant::now() });
     // Without the thread calls go unwatched; nothing else depends on it.
     THREAD.get_or_init(|| std::thread::Builder::new().name("plugin watchdog".into()).spawn(|| guard(watch)).is_ok());
     watch
@@ -93,13 +92,13 @@ fn guard(watch: &Watch) {
     let mut watched = watch.lock();
     loop {
         let now = watch.now();
+        // A call that begins meanwhile is due later than the one that is looked for: nobody need wake this thread, which
+        // would cost more than most calls do.
         let oldest = watched.calls.values().max_by_key(|call| call.silent(now));
-        let Some(oldest) = oldest else {
-            watched = watch.begun.wait(watched).unwrap_or_else(PoisonError::into_inner);
-            continue;
-        };
-        let silent = oldest.silent(now);
-        if silent >= limit_ms {
+        let silent = oldest.map_or(0, |oldest| oldest.silent(now));
+        if let Some(oldest) = oldest
+            && silent >= limit_ms
+        {
             let reason = format!(
                 "{} for {} s neither returned nor asked the engine for anything",
                 oldest.name,
@@ -107,8 +106,9 @@ fn guard(watch: &Watch) {
             );
             end("E468", &reason);
         }
-        let rest = Duration::from_millis(limit_ms - silent);
-        watched = watch.begun.wait_timeout(watched, rest).unwrap_or_else(PoisonError::into_inner).0;
+        drop(watched);
+        std::thread::sleep(Duration::from_millis((limit_ms - silent).max(1)));
+        watched = watch.lock();
     }
 }
 
@@ -135,9 +135,6 @@ impl Guard {
         let id = watched.next;
         watched.next += 1;
         watched.calls.insert(id, Arc::clone(&running));
-        if watched.calls.len() == 1 {
-            watch.begun.notify_one();
-        }
         Self { id, running }
     }
 

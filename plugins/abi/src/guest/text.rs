@@ -19,22 +19,22 @@ impl TextColumn {
     /// # Panics
     /// A cell lies outside.
     pub fn of_references(first: &Buffer, second: &Buffer, cells: impl ExactSizeIterator<Item = (u32, u32)>) -> Self {
-        let rows = cells.len();
-        let mut views: Vec<u128> = Vec::with_capacity(rows);
-        let mut absent: Vec<u32> = Vec::new();
-        let (a, b) = (first.as_slice(), second.as_slice());
-        for (offset, len) in cells {
-            let (at, length) = (offset as usize, len as usize);
-            if at < a.len() && at.checked_add(length).is_some_and(|end| end <= a.len()) {
-                views.push(view(a, at, len, 0, offset));
-            } else if len == u32::MAX {
-                absent.push(views.len() as u32);
-                views.push(0);
-            } else {
-                let at = at.checked_sub(a.len()).filter(|at| at + length <= b.len()).expect("cells lie in the buffers");
-                views.push(view(b, at, len, 1, at as u32));
-            }
+        let mut parts = Parts { first, second, absent: Vec::new() };
+        let block = first.as_slice();
+        let mut views: Vec<u128> = Vec::with_capacity(cells.len());
+        let mut rows = 0;
+        for ((offset, len), slot) in cells.zip(views.spare_capacity_mut()) {
+            // Most cells are short and do not stand at the very end of the block.
+            let chunk = if len as usize <= INLINE { block.get(offset as usize..) } else { None };
+            slot.write(match chunk.and_then(|rest| rest.first_chunk()) {
+                Some(chunk) => short(chunk, len),
+                None => parts.view(rows, offset, len),
+            });
+            rows += 1;
         }
+        // SAFETY: so many views were written, one behind the other.
+        unsafe { views.set_len(rows) };
+        let absent = parts.absent;
         let nulls = (!absent.is_empty()).then(|| {
             let mut present = vec![true; rows];
             for row in absent {
@@ -82,24 +82,59 @@ impl From<StringArray> for TextColumn {
     }
 }
 
-/// The view of a cell at `at` in `data`, which is data buffer `buffer`.
-#[inline]
-fn view(data: &[u8], at: usize, len: u32, buffer: u32, offset: u32) -> u128 {
-    let length = len as usize;
-    if length > INLINE {
-        let prefix = u32::from_le_bytes(data[at..at + 4].try_into().expect("four bytes"));
-        return u128::from(len) | u128::from(prefix) << 32 | u128::from(buffer) << 64 | u128::from(offset) << 96;
-    }
-    // Sixteen bytes at once where they are there; what lies behind the cell is cleared.
-    let bytes = match data[at..].first_chunk::<16>() {
-        Some(chunk) => u128::from_le_bytes(*chunk) & ((1 << (8 * length)) - 1),
-        None => {
-            let mut chunk = [0; 16];
-            chunk[..length].copy_from_slice(&data[at..at + length]);
-            u128::from_le_bytes(chunk)
+/// What cells lie in, and which of them are absent.
+struct Parts<'a> {
+    first: &'a Buffer,
+    second: &'a Buffer,
+    absent: Vec<u32>,
+}
+
+impl Parts<'_> {
+    /// The view of any cell.
+    #[inline(never)]
+    fn view(&mut self, row: usize, offset: u32, len: u32) -> u128 {
+        if len == u32::MAX {
+            self.absent.push(row as u32);
+            return 0;
         }
-    };
-    u128::from(len) | bytes << 32
+        let (at, length) = (offset as usize, len as usize);
+        let (buffer, data, at) = match at.checked_sub(self.first.len()) {
+            // An empty cell stands behind the block when there is no other text.
+            Some(behind) => (1, self.second.as_slice(), behind),
+            None => (0, self.first.as_slice(), at),
+        };
+        let text = data.get(at..).and_then(|rest| rest.get(..length)).expect("cells lie in the buffers");
+        if let Some(prefix) = text.first_chunk::<4>()
+            && length > INLINE
+        {
+            let prefix = u32::from_le_bytes(*prefix);
+            return u128::from(len) | u128::from(prefix) << 32 | buffer << 64 | (at as u128) << 96;
+        }
+        let mut chunk = [0; INLINE];
+        chunk[..length].copy_from_slice(text);
+        short(&chunk, len)
+    }
+}
+
+/// The halves of a view that so many bytes of text take up.
+static TAKEN: [[u64; 2]; INLINE + 1] = {
+    let mut masks = [[0; 2]; INLINE + 1];
+    let mut length = 0;
+    while length <= INLINE {
+        let mask = ((1_u128 << (8 * length)) - 1) << 32;
+        masks[length] = [mask as u64, (mask >> 64) as u64];
+        length += 1;
+    }
+    masks
+};
+
+/// The view of a short cell, the first bytes of `chunk`: what lies behind it is cleared.
+#[inline]
+fn short(chunk: &[u8; INLINE], len: u32) -> u128 {
+    let [a, b, c, d, rest @ ..] = *chunk;
+    let taken = &TAKEN[len as usize];
+    let low = u64::from(u32::from_le_bytes([a, b, c, d])) << 32 & taken[0] | u64::from(len);
+    u128::from(low) | u128::from(u64::from_le_bytes(rest) & taken[1]) << 64
 }
 
 #[cfg(test)]

@@ -66,7 +66,8 @@ impl WriteFactory for Output {
     }
 
     fn writer(&self, header: bool) -> Box<dyn Writer> {
-        Box::new(Framing(if header { self.0.writer() } else { self.0.writer_without_header() }))
+        let writer = if header { self.0.writer() } else { self.0.writer_without_header() };
+        Box::new(Framing { writer, begun: false })
     }
 
     fn typed_columns(&self) -> bool {
@@ -103,7 +104,9 @@ struct Rows(Arc<dyn host::Encoder>);
 impl Encoder for Rows {
     fn encode(&self, rows: &OutputRows, out: &mut Encoded) {
         let columns: Vec<Column> = rows.columns.iter().map(column).collect();
-        let (mut encoded, origin) = (host::Encoded::default(), Origin::none());
+        // The memory that was made for the rows is used by the format.
+        let (bytes, ends) = (std::mem::take(&mut out.bytes), std::mem::take(&mut out.ends));
+        let (mut encoded, origin) = (host::Encoded { bytes, ends, refused: Vec::new() }, Origin::none());
         let given = host::OutputRows { names: &rows.names, columns: &columns, rows: rows.rows, origin: &origin };
         self.0.encode(&given, &mut encoded);
         let refused = |row: host::RefusedRow| RefusedRow {
@@ -120,19 +123,28 @@ impl Encoder for Rows {
     }
 }
 
-struct Framing(Box<dyn host::Writer>);
+struct Framing {
+    writer: Box<dyn host::Writer>,
+    /// Whether records were written.
+    begun: bool,
+}
 
 impl Writer for Framing {
     fn columns(&mut self, names: &[Arc<str>], out: &mut dyn io::Write) -> io::Result<()> {
-        passed(self.0.columns(names, out))
+        passed(self.writer.columns(names, out))
     }
 
     fn records(&mut self, bytes: &[u8], ends: &[u32], out: &mut dyn io::Write) -> io::Result<()> {
+        if self.begun {
+            // Behind the first ones csv writes records as they are: no copy is made for it.
+            return out.write_all(bytes);
+        }
+        self.begun = !bytes.is_empty();
         let encoded = host::Encoded { bytes: bytes.to_vec(), ends: ends.to_vec(), refused: Vec::new() };
-        passed(self.0.records(&encoded, out))
+        passed(self.writer.records(&encoded, out))
     }
 
     fn finish(&mut self, out: &mut dyn io::Write) -> io::Result<()> {
-        passed(self.0.finish(out))
+        passed(self.writer.finish(out))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Decimal128Type, Float64Type, Int64Type};
@@ -19,6 +20,8 @@ use crate::{
 pub struct Output {
     factory: Arc<dyn WriteFactory>,
     encoder: Option<Arc<dyn Encoder>>,
+    /// Bytes of the batch that was encoded last: as much is likely needed again.
+    last: AtomicUsize,
 }
 
 pub(super) fn request(item: &Item) -> WriteRequest {
@@ -51,14 +54,21 @@ pub(super) fn bound(factory: Arc<dyn WriteFactory>) -> (Output, Item) {
         ("column_set", if union { "union" } else { "each_record" }.into()),
         ("warnings", Item::List(warnings)),
     ]);
-    (Output { factory, encoder }, reply)
+    (Output { factory, encoder, last: AtomicUsize::new(0) }, reply)
 }
 
 impl Output {
     pub(super) fn encode(&self, given: &Written) -> Result<Records, Stop> {
         let Some(encoder) = &self.encoder else { return Err(Stop::Error("the format has no encoder".into())) };
-        let mut out = Encoded::default();
-        encoder.encode(&rows(given)?, &mut out);
+        let rows = rows(given)?;
+        let last = self.last.load(Ordering::Relaxed);
+        let mut out = Encoded {
+            bytes: Vec::with_capacity(last + last / 8),
+            ends: Vec::with_capacity(rows.rows),
+            refused: Vec::new(),
+        };
+        encoder.encode(&rows, &mut out);
+        self.last.store(out.bytes.len(), Ordering::Relaxed);
         Ok(records(out))
     }
 
