@@ -80,6 +80,9 @@ pub struct Loaded {
     pub formats: Vec<&'static dyn Format>,
     /// For each format the files that it ships to be tried with.
     pub corpora: Vec<Vec<CorpusFile>>,
+    /// What its function of a later minor gives; none when it was made before.
+    #[cfg(feature = "future")]
+    pub future: Option<u32>,
 }
 
 /// A file that a format ships to be tried with.
@@ -170,6 +173,12 @@ fn library(place: &Path, shown: &str, passed: &mut dyn FnMut(Step)) -> Result<Lo
     let corpus = |item: &Item| item.get("corpus").items().iter().map(corpus_file).collect();
     let corpora = registrations.items().iter().map(corpus).collect();
     passed(Step::Names);
+    // SAFETY: it takes nothing.
+    #[cfg(feature = "future")]
+    let future = plugin
+        .table
+        .future
+        .and_then(|_| plugin.run("future", plugin.table.future, |future, _| unsafe { future() }).ok());
     // SAFETY: the version was read once before; its pointers are as good as the plugin.
     let version = unsafe { plugin.table.version.text() }.unwrap_or_default();
     Ok(Loaded {
@@ -180,6 +189,8 @@ fn library(place: &Path, shown: &str, passed: &mut dyn FnMut(Step)) -> Result<Lo
         states_layout: !plugin.table.layout.is_null(),
         formats,
         corpora,
+        #[cfg(feature = "future")]
+        future,
     })
 }
 

@@ -76,16 +76,14 @@ fn optional<T>(item: &Item, key: &str, read: impl Fn(&Item) -> Result<T, String>
 
 /// The capabilities that are named. One that this engine does not know would be required by the plugin if it mattered; one
 /// that it knows and that does not cross the boundary is refused.
-fn capabilities(item: &Item, known: &[&str]) -> Result<Vec<&'static str>, String> {
+fn capabilities(item: &Item, known: &[&'static str]) -> Result<Vec<&'static str>, String> {
     let mut found = Vec::new();
     for name in list(item, "capabilities")? {
         let Some(name) = name.text() else { return Err("a capability is not a text".into()) };
         if name == "split_to_rows" {
             return Err("`split_to_rows` is not available to plugins".into());
         }
-        if known.contains(&name) {
-            found.push(keep(name));
-        }
+        found.extend(known.iter().find(|known| **known == name));
     }
     Ok(found)
 }

@@ -8,13 +8,16 @@ use std::time::{Duration, Instant};
 /// How long a call may go on without asking for anything.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// Is told a code and a reason.
+pub type Report = dyn Fn(&'static str, &str) + Send + Sync;
+
 /// What the binary lends to all plugins.
 #[derive(Clone)]
 pub struct Surroundings {
     /// How long a call may neither return nor ask for anything: 60 s.
     pub limit: Duration,
     /// Is told code (E468; E465 while loading) and reason before the process ends with exit code 1.
-    pub report: Arc<dyn Fn(&'static str, &str) + Send + Sync>,
+    pub report: Arc<Report>,
     /// Whether the run was cancelled: plugins may ask.
     pub cancelled: Arc<dyn Fn() -> bool + Send + Sync>,
 }

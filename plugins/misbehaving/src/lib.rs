@@ -27,7 +27,9 @@ const WAYS: &[&str] = &[
     "unknown_level",
     "open_level",
     "never",
+    "panic_writer",
     "panic_columns",
+    "panic_rows",
     "panic_encode",
     "panic_records",
     "panic_finish",
@@ -46,7 +48,12 @@ fn how() -> OptionSpec {
 impl Format for Misbehaving {
     fn registration(&self) -> Registration {
         assert!(!cfg!(feature = "panicking_load"), "as asked");
-        let read = ReadCapabilities { options: vec![how()], ..ReadCapabilities::default() };
+        let read = ReadCapabilities {
+            options: vec![how()],
+            split_values: true,
+            split_escapes: true,
+            ..ReadCapabilities::default()
+        };
         let write = WriteCapabilities { options: vec![how()], ..WriteCapabilities::default() };
         let directions = !cfg!(feature = "no_direction");
         Registration {

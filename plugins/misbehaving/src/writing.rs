@@ -11,10 +11,14 @@ pub struct Output {
 
 impl WriteFactory for Output {
     fn encoder(&self) -> Option<Arc<dyn Encoder>> {
+        if &*self.how == "panic_rows" {
+            return None;
+        }
         Some(Arc::new(Lines { how: Arc::clone(&self.how) }))
     }
 
     fn writer(&self, _header: bool) -> Box<dyn Writer> {
+        assert!(&*self.how != "panic_writer", "as asked");
         Box::new(Lines { how: Arc::clone(&self.how) })
     }
 }
@@ -50,6 +54,10 @@ impl Writer for Lines {
     fn columns(&mut self, _names: &[Arc<str>], _out: &mut dyn io::Write) -> io::Result<()> {
         assert!(&*self.how != "panic_columns", "as asked");
         Ok(())
+    }
+
+    fn rows(&mut self, _rows: &OutputRows, _out: &mut Encoded) {
+        panic!("as asked");
     }
 
     fn records(&mut self, bytes: &[u8], _ends: &[u32], out: &mut dyn io::Write) -> io::Result<()> {

@@ -182,7 +182,9 @@ fn e468_every_lie_names_plugin_and_call_and_nothing_is_published() {
         ("crossing_marks", ""),
         ("unknown_level", ""),
         ("open_level", ""),
+        ("panic_writer", "writer_open"),
         ("panic_columns", "writer_columns"),
+        ("panic_rows", "writer_rows"),
         ("panic_encode", "encode"),
         ("panic_records", "writer_records"),
         ("panic_finish", "writer_finish"),
@@ -205,6 +207,20 @@ fn e468_every_lie_names_plugin_and_call_and_nothing_is_published() {
             fs::read_dir(folder.path()).expect("the folder").flatten().map(|entry| entry.file_name()).collect();
         assert_eq!(left.len(), 3, "{how}: {left:?}");
     }
+}
+
+#[test]
+fn e468_a_panic_while_the_text_of_a_row_is_asked_for_ends_the_run() {
+    // The cell `x` is no JSON array: the row is rejected with its text.
+    let source = "type: misbehaving, options: { how: panic_row_text }, schema: [ { name: a, type: string, multiple: true \
+                  } ], split_values: [ { field: a, json: true } ]";
+    let rest = "error_handling: { strategy: continue, dlq: { path: rejected.csv } }\n";
+    let folder = folder(Some(&misbehaving(None)), "x\n", source, "type: csv, join_values: [ a ]", rest);
+    let outcome = run(&folder);
+    assert_eq!(outcome.exit, 1, "{}", outcome.stderr);
+    let flat = outcome.stderr.replace("\n  │ ", " ");
+    assert!(flat.contains("E468") && flat.contains("`row_text`") && flat.contains("as asked"), "{flat}");
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 3);
 }
 
 #[test]
@@ -318,10 +334,19 @@ fn formats_15_2_plugins_and_engines_of_other_minors_go_together() {
     assert_eq!(outcome.exit, 0, "{}", outcome.stderr);
     // An engine that has gained a capability and a function, with plugins that were made before.
     let later = build_later_host();
-    for (plugin, name) in [(shipment(), "shipment"), (shipment_c(), "shipment_c"), (&newer, "misbehaving")] {
+    for (plugin, said) in [
+        (shipment(), "shipment"),
+        (shipment_c(), "shipment_c"),
+        // It uses what it knows of a plugin that was made for it.
+        (&newer, "misbehaving future 1"),
+    ] {
         let loaded = std::process::Command::new(&later).arg(plugin).output().expect("it runs");
-        assert_eq!(String::from_utf8_lossy(&loaded.stdout).trim(), name);
+        assert_eq!(String::from_utf8_lossy(&loaded.stdout).trim(), said);
     }
+    // Another major is refused by both, and says what to do.
+    let other = std::process::Command::new(&later).arg(misbehaving(Some("wrong_major"))).output().expect("it runs");
+    let said = String::from_utf8_lossy(&other.stdout);
+    assert!(said.starts_with("E462 ") && said.contains("interface 9.") && said.contains("interface 0.2"), "{said}");
 }
 
 fn sample(name: &str, bytes: &str, rows: u64) -> Sample {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use clinker_format::input::BlockInput;
-use clinker_format::{BlockBound, Fault, FileIdentity, Format, OptionValue, Options, ReadFactory, ReadRequest};
+use clinker_format::{
+    BlockBound, Encoded, Fault, FileIdentity, Format, OptionValue, Options, ReadFactory, ReadRequest, WriteRequest,
+};
 use clinker_harness::{Outcome, clinker};
 use clinker_plugin_tests::build_c_with;
 
@@ -316,4 +318,34 @@ fn formats_15_2_a_reader_outlives_what_it_opened() {
     drop(file.cutter);
     let decoded = file.decoder.decode(&block, &[0]);
     assert!(decoded.fault.is_none() && decoded.rows == 2, "{:?}", decoded.fault);
+}
+
+/// A stream that takes nothing.
+struct Full;
+
+impl io::Write for Full {
+    fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
+        Err(io::Error::other("the disk is full"))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn formats_15_5_a_failure_to_write_is_never_bad_data_and_never_forgotten() {
+    for how in ["none", "failure_as_fault", "failure_as_done"] {
+        let mut options = Options::default();
+        options.set("how", OptionValue::Text(how.to_owned()));
+        let request = WriteRequest { options: &options, header: true, preserve_nulls: false, joins: &[] };
+        let format = clinker_plugin_host::load(lies(), false).expect("it loads")[0];
+        let mut writer = format.bind_writer(&request).map_err(|_| "refused").expect("it is bound").writer();
+        writer.columns(&["a".into()], &mut Full).expect("it writes nothing");
+        let mut records = Encoded::default();
+        records.bytes.extend_from_slice(b"x\n");
+        records.ends.push(2);
+        let error = writer.records(&records, &mut Full).expect_err("the disk is full");
+        assert_eq!(error.to_string(), "the disk is full", "{how}");
+    }
 }

@@ -250,8 +250,14 @@ pub const fn table<G: Guest>(version: &'static str) -> Table {
         writer_finish: Some(writing::writer_finish::<G>),
         writer_free: Some(free::<G::Writer>),
         #[cfg(feature = "future")]
-        future: None,
+        future: Some(future),
     }
+}
+
+/// The function of a later minor.
+#[cfg(feature = "future")]
+unsafe extern "C-unwind" fn future() -> u32 {
+    crate::types::STATUS_END
 }
 
 /// A handle for the engine.
