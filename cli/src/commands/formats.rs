@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use clinker_diagnostics::{Diagnostic, suggestion};
 use clinker_format::{
-    Descriptor, Extract, Format, FormatOrigin, OptionKind, OptionSpec, Options, ReadFactory, ReadRequest, Registry,
-    Vocabulary,
+    Descriptor, Extract, Format, FormatOrigin, OptionKind, OptionSpec, Options, PluginCode, PluginFacts, ReadFactory,
+    ReadRequest, Registry, Vocabulary,
 };
 use clinker_plan::CompileRequest;
 use serde_json::{Value, json};
@@ -114,10 +114,11 @@ fn unknown(name: &str, known: &[Known<'_>], host: &Host) -> u8 {
 }
 
 /// The origin as listings show it.
-fn origin(origin: &FormatOrigin) -> String {
-    match origin {
-        FormatOrigin::BuiltIn => "built-in".to_owned(),
-        other => other.to_string(),
+fn origin(known: Known<'_>) -> String {
+    match (known.origin, known.format.plugin()) {
+        (FormatOrigin::BuiltIn, _) => "built-in".to_owned(),
+        (origin, Some(facts)) => format!("{origin} {}", facts.version),
+        (origin, None) => origin.to_string(),
     }
 }
 
@@ -148,10 +149,10 @@ fn verbs(format: &Descriptor) -> Vec<&'static str> {
 
 fn list(known: &[Known<'_>]) -> String {
     let names = known.iter().map(|known| known.descriptor().name.len()).max().unwrap_or(0);
-    let origins = known.iter().map(|known| origin(known.origin).len()).max().unwrap_or(0);
+    let origins = known.iter().map(|known| origin(*known).len()).max().unwrap_or(0);
     let line = |known: &Known<'_>| {
         let Descriptor { name, summary, .. } = known.descriptor();
-        let (origin, verbs) = (origin(known.origin), verbs(known.descriptor()).join("+"));
+        let (origin, verbs) = (origin(*known), verbs(known.descriptor()).join("+"));
         format!("{name:names$}  {origin:origins$}  {verbs:10}  {summary}\n")
     };
     known.iter().map(line).collect()
@@ -159,7 +160,10 @@ fn list(known: &[Known<'_>]) -> String {
 
 fn show(known: Known<'_>) -> String {
     let format = known.descriptor();
-    let mut text = format!("{}: {}\norigin: {}\n", format.name, format.summary, origin(known.origin));
+    let mut text = format!("{}: {}\norigin: {}\n", format.name, format.summary, origin(known));
+    if let Some(facts) = known.format.plugin() {
+        text.push_str(&shown_plugin(facts));
+    }
     text.push_str(&format!("directions: {}\n", verbs(format).join("+")));
     if let Some(reader) = known.reader() {
         text.push_str(&shown_documents(format, &*reader));
@@ -193,7 +197,14 @@ fn brief(known: Known<'_>) -> Value {
     let origin = match known.origin {
         FormatOrigin::BuiltIn => json!({ "kind": "built-in" }),
         FormatOrigin::Dialect(path) => json!({ "kind": "dialect", "path": path }),
-        FormatOrigin::Plugin(path) => json!({ "kind": "plugin", "path": path }),
+        FormatOrigin::Plugin(path) => {
+            let mut origin = json!({ "kind": "plugin", "path": path });
+            if let Some(PluginFacts { version, interface: (major, minor), .. }) = known.format.plugin() {
+                origin["version"] = json!(version);
+                origin["interface"] = json!(format!("{major}.{minor}"));
+            }
+            origin
+        }
     };
     json!({
         "name": known.descriptor().name,
@@ -217,6 +228,12 @@ fn complete(known: Known<'_>) -> Value {
         let options: Vec<Value> = direction.options.iter().map(option).collect();
         value[direction.verb] = json!({ "capabilities": capabilities, "options": options });
     }
+    if let Some(facts) = known.format.plugin() {
+        let offer = |(name, known): &(String, bool)| json!({ "name": name, "known": known });
+        value["requires"] = json!(facts.requires);
+        value["offers"] = facts.offers.iter().map(offer).collect();
+        value["codes"] = facts.codes.iter().map(code).collect();
+    }
     value
 }
 
@@ -239,6 +256,28 @@ fn option(option: &OptionSpec) -> Value {
     value["required"] = json!(option.required);
     value["description"] = json!(option.doc);
     value
+}
+
+fn code(own: &PluginCode) -> Value {
+    let PluginCode { code, title, meaning, remedy, class, machine } = own;
+    json!({ "code": code, "title": title, "meaning": meaning, "remedy": remedy, "class": class, "machine": machine })
+}
+
+/// What a plugin says of itself, and the codes of one of its formats.
+fn shown_plugin(facts: &PluginFacts) -> String {
+    let (major, minor) = facts.interface;
+    let offer = |(name, known): &(String, bool)| if *known { name.clone() } else { format!("{name} (ignored)") };
+    let offers: Vec<String> = facts.offers.iter().map(offer).collect();
+    let mut text = format!("interface: {major}.{minor}\n");
+    for (word, names) in [("requires", facts.requires.join(", ")), ("offers", offers.join(", "))] {
+        if !names.is_empty() {
+            text.push_str(&format!("{word}: {names}\n"));
+        }
+    }
+    for PluginCode { code, title, meaning, remedy, class, .. } in &facts.codes {
+        text.push_str(&format!("code {code} ({class}): {title}\n    {meaning} {remedy}\n"));
+    }
+    text
 }
 
 /// What `$doc` names beside the declared sections, in words.

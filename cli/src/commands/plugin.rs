@@ -3,48 +3,54 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use clinker_conformance::{self as conformance, Bad, Corpus, Outcome, Sample};
-use clinker_plugin_host::{CorpusFile, Loaded, Step, examine};
+use clinker_plugin_host::{CorpusFile, Loaded, Step, Surroundings, examine};
 use serde_json::{Value, json};
 
 use crate::flags::{ListForm, PluginAction, PluginFlags};
 use crate::{Host, exit};
 
-/// How long the process may say nothing.
-const SILENCE: Duration = Duration::from_secs(60);
+/// How long the process may say nothing: the 60 s of the watchdog inside of it, which says more, and a little longer.
+const SILENCE: Duration = Duration::from_secs(62);
 
 /// Runs `clinker plugin`.
 pub fn plugin(flags: &PluginFlags, host: &Host) -> u8 {
     match &flags.action {
         PluginAction::Check { path, format } => check(path, *format, host),
-        PluginAction::Examine { path } => {
-            steps(path, host, &mut |line| host.stdout.write(&format!("{line}\n")));
+        PluginAction::Examine { path, from } => {
+            let stdout = host.stdout.clone();
+            clinker_plugin_host::surround(Surroundings {
+                report: Arc::new(move |code, reason| {
+                    stdout.write(&format!("{}\n", Line::Lost { code, reason }.value()))
+                }),
+                ..Surroundings::default()
+            });
+            examine_from(path, *from, host, &mut |line| host.stdout.write(&format!("{line}\n")));
             exit::SUCCESS
         }
     }
 }
 
 fn check(path: &Path, form: ListForm, host: &Host) -> u8 {
-    let mut found = Vec::new();
+    let mut found = Found::default();
     match &host.executable {
         Some(binary) => elsewhere(binary, path, &mut found),
-        None => steps(path, host, &mut |line| found.push(line)),
+        None => examine_from(path, 0, host, &mut |line| found.take(line)),
     }
-    let (facts, checks): (Vec<Value>, Vec<Value>) = found.into_iter().partition(|line| line["version"].is_string());
-    let failed = checks.iter().any(|check| check["result"] == "FAIL");
+    let failed = found.checks.iter().any(|check| check["result"] == "FAIL");
     let text = match form {
-        ListForm::Text => text(&checks),
+        ListForm::Text => text(&found.checks),
         ListForm::Json => {
-            let facts = facts.first().cloned().unwrap_or_default();
             let document = json!({
                 "schema_version": "1",
                 "path": path.display().to_string(),
-                "version": facts["version"],
-                "interface": facts["interface"],
-                "checks": checks,
+                "version": found.facts["version"],
+                "interface": found.facts["interface"],
+                "checks": found.checks,
             });
             format!("{document:#}\n")
         }
@@ -82,16 +88,81 @@ fn line(check: &str, result: &str, code: &str, detail: &str) -> Value {
     line
 }
 
-/// The steps of loading in this process, each told when it is over.
-fn steps(path: &Path, host: &Host, tell: &mut dyn FnMut(Value)) {
+/// What the process of a check says beside results.
+enum Line<'a> {
+    /// A check of a format begins, from which the process may not come back.
+    Begins { check: &'a str, format: &'a str, at: usize },
+    /// The process ends.
+    Lost { code: &'a str, reason: &'a str },
+}
+
+impl Line<'_> {
+    fn value(&self) -> Value {
+        match self {
+            Line::Begins { check, format, at } => json!({ "begins": check, "format": format, "at": at }),
+            Line::Lost { code, reason } => json!({ "lost": reason, "code": code }),
+        }
+    }
+}
+
+/// What was said so far.
+#[derive(Default)]
+struct Found {
+    checks: Vec<Value>,
+    /// Version and interface.
+    facts: Value,
+    /// The check of a format that has begun and has no result.
+    begun: Option<Value>,
+    /// Why the process ends, in its own words.
+    lost: Option<Value>,
+}
+
+impl Found {
+    fn take(&mut self, line: Value) {
+        if line["result"].is_string() {
+            self.begun = None;
+            self.checks.push(line);
+        } else if line["begins"].is_string() {
+            self.begun = Some(line);
+        } else if line["lost"].is_string() {
+            self.lost = Some(line);
+        } else if line["version"].is_string() {
+            self.facts = line;
+        }
+    }
+
+    /// Notes that the process was lost; gives the position of the format behind the one at hand.
+    fn lose(&mut self, how: &str) -> Option<usize> {
+        let lost = self.lost.take().unwrap_or_default();
+        let detail = lost["lost"].as_str().unwrap_or(how);
+        let Some(begun) = self.begun.take() else {
+            let step = Step::ALL.get(self.checks.len()).map_or("names", |step| step.name());
+            self.checks.push(line(step, "FAIL", "E465", detail));
+            return None;
+        };
+        let mut failed = line(begun["begins"].as_str().unwrap_or_default(), "FAIL", "", detail);
+        failed["format"] = begun["format"].clone();
+        if let Some(code) = lost["code"].as_str() {
+            failed["code"] = json!(code);
+        }
+        self.checks.push(failed);
+        begun["at"].as_u64().and_then(|at| usize::try_from(at).ok()).map(|at| at + 1)
+    }
+}
+
+/// The steps of loading in this process, each told when it is over, then the formats from a position on. Of a further
+/// process the steps were told before.
+fn examine_from(path: &Path, from: usize, host: &Host, tell: &mut dyn FnMut(Value)) {
     let forbid = (host.env)("CLINKER_FORBID_PLUGINS").is_some_and(|value| !value.is_empty());
     let mut passed = 0;
     let examined = examine(path, forbid, &mut |step| {
         passed += 1;
-        tell(line(step.name(), "ok", "", ""));
+        if from == 0 {
+            tell(line(step.name(), "ok", "", ""));
+        }
     });
     match examined {
-        Ok(loaded) => describe(&loaded, tell),
+        Ok(loaded) => describe(&loaded, from, tell),
         Err(fault) => {
             let step = Step::ALL.get(passed).map_or("loading", |step| step.name());
             tell(line(step, "FAIL", fault.code, &fault.message));
@@ -99,28 +170,31 @@ fn steps(path: &Path, host: &Host, tell: &mut dyn FnMut(Value)) {
     }
 }
 
-fn describe(loaded: &Loaded, tell: &mut dyn FnMut(Value)) {
-    let (major, minor) = loaded.interface;
-    tell(json!({ "version": loaded.version, "interface": format!("{major}.{minor}") }));
-    for (format, files) in loaded.formats.iter().zip(&loaded.corpora) {
-        let mut told = |mut line: Value| {
-            line["format"] = json!(format.descriptor().name);
-            tell(line);
+fn describe(loaded: &Loaded, from: usize, tell: &mut dyn FnMut(Value)) {
+    let (major, minor) = loaded.facts.interface;
+    tell(json!({ "version": loaded.facts.version, "interface": format!("{major}.{minor}") }));
+    for (at, (format, files)) in loaded.formats.iter().zip(&loaded.corpora).enumerate().skip(from) {
+        let name = format.descriptor().name;
+        let with_name = |mut line: Value| {
+            line["format"] = json!(name);
+            line
         };
         if files.is_empty() {
-            told(line("conformance", "skip", "", "the plugin ships no files to try it with"));
+            tell(with_name(line("conformance", "skip", "", "the plugin ships no files to try it with")));
             continue;
         }
-        for check in conformance::check(*format, &corpus(files), MUTATIONS) {
-            told(match &check.outcome {
-                Outcome::Ok => line(check.statement, "ok", "", ""),
-                Outcome::Skipped(why) => line(check.statement, "skip", "", why),
+        let corpus = corpus(files);
+        for (check, run) in conformance::checks(*format, &corpus, MUTATIONS) {
+            tell(Line::Begins { check, format: name, at }.value());
+            tell(with_name(match &run().outcome {
+                Outcome::Ok => line(check, "ok", "", ""),
+                Outcome::Skipped(why) => line(check, "skip", "", why),
                 Outcome::Failed(seen) => {
                     // A breach of the contract is told as one; it names the call.
                     let code = if seen.contains("broke the contract") { "E468" } else { "" };
-                    line(check.statement, "FAIL", code, seen)
+                    line(check, "FAIL", code, seen)
                 }
-            });
+            }));
         }
     }
 }
@@ -132,8 +206,9 @@ const MUTATIONS: u32 = 2_000;
 fn corpus(files: &[CorpusFile]) -> Corpus {
     let mut corpus = Corpus::default();
     for file in files {
-        let (name, bytes) = (file.name.clone(), file.bytes.clone());
-        let sample = Sample { name, bytes, rows: file.rows, round_trip: file.round_trip, ..Sample::default() };
+        let (name, bytes, options) = (file.name.clone(), file.bytes.clone(), file.options.clone());
+        let (rows, round_trip) = (file.rows, file.round_trip);
+        let sample = Sample { name, options, bytes, rows, round_trip, ..Sample::default() };
         match &file.code {
             None => corpus.valid.push(sample),
             // A check ends with its process.
@@ -144,21 +219,31 @@ fn corpus(files: &[CorpusFile]) -> Corpus {
     corpus
 }
 
-/// The same in a process of its own, which may crash or never answer.
-fn elsewhere(binary: &Path, path: &Path, found: &mut Vec<Value>) {
+/// The same in a process of its own, which may crash or never answer. What a format took with it is one failed check; the
+/// formats behind it get a process of their own.
+fn elsewhere(binary: &Path, path: &Path, found: &mut Found) {
+    let mut from = Some(0);
+    while let Some(at) = from {
+        from = process(binary, path, at, found);
+    }
+}
+
+/// One process; the format from which another one is to go on.
+fn process(binary: &Path, path: &Path, from: usize, found: &mut Found) -> Option<usize> {
     let mut command = Command::new(binary);
-    command.arg("plugin").arg("examine").arg(path).stdin(Stdio::null()).stdout(Stdio::piped());
-    let mut child = match command.stderr(Stdio::null()).spawn() {
+    command.args(["plugin", "examine", "--from", &from.to_string(), "--"]).arg(path);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            found.push(line("process", "FAIL", "", &format!("no process can be started: {error}")));
-            return;
+            found.checks.push(line("process", "FAIL", "", &format!("no process can be started: {error}")));
+            return None;
         }
     };
     let lines = reader(&mut child);
     let silent = loop {
         match lines.recv_timeout(SILENCE) {
-            Ok(line) => found.push(line),
+            Ok(line) => found.take(line),
             Err(RecvTimeoutError::Disconnected) => break false,
             Err(RecvTimeoutError::Timeout) => break true,
         }
@@ -167,19 +252,12 @@ fn elsewhere(binary: &Path, path: &Path, found: &mut Vec<Value>) {
         // It may have ended by itself just now.
         let _ = child.kill();
     }
-    let status = child.wait();
-    let ended = status.as_ref().is_ok_and(std::process::ExitStatus::success) && !silent;
-    if ended {
-        return;
+    match child.wait() {
+        _ if silent => found.lose(&format!("the process did not answer for {} s", SILENCE.as_secs())),
+        Ok(status) if status.success() => None,
+        Ok(status) => found.lose(&format!("the process ended with {status}")),
+        Err(error) => found.lose(&format!("the process was lost: {error}")),
     }
-    let passed = found.iter().filter(|line| line["result"] == "ok").count();
-    let step = Step::ALL.get(passed).map_or("formats", |step| step.name());
-    let detail = match (silent, status) {
-        (true, _) => format!("the process did not answer for {} s", SILENCE.as_secs()),
-        (false, Ok(status)) => format!("the process ended with {status}"),
-        (false, Err(error)) => format!("the process was lost: {error}"),
-    };
-    found.push(line(step, "FAIL", "E465", &detail));
 }
 
 /// The lines of a child, as they come.

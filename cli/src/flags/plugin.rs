@@ -33,5 +33,8 @@ pub enum PluginAction {
         /// The library.
         #[arg(value_name = "PATH")]
         path: PathBuf,
+        /// Position of the format with which it begins.
+        #[arg(long, value_name = "POSITION", default_value_t = 0)]
+        from: usize,
     },
 }

@@ -25,7 +25,7 @@ pub use read::{
     LevelOpen, LevelSpec, Mark, Note, OpenFile, Overrun, Overruns, ReadFactory, ReadRequest, RejectedRow, RowText,
     ShapeRun, Vocabulary,
 };
-pub use registry::{Format, FormatLoader, FormatOrigin, LoadFault, Registration, Registry};
+pub use registry::{Format, FormatLoader, FormatOrigin, LoadFault, PluginCode, PluginFacts, Registration, Registry};
 pub use validate::{Construct, EnvelopeFault, EnvelopeValidator};
 pub use write::{
     ColumnRun, ColumnSet, Encoded, Encoder, JoinConflict, JoinRule, OutputColumn, OutputRows, RefusedRow, WriteFactory,

@@ -26,6 +26,42 @@ pub trait Format: Send + Sync {
         let _ = request;
         Vec::new()
     }
+    /// What a format of a plugin says beside its descriptor; none for any other one.
+    fn plugin(&self) -> Option<&PluginFacts> {
+        None
+    }
+}
+
+/// What a plugin says of itself, and one of its formats beside the descriptor: for listings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PluginFacts {
+    /// The plugin's own version.
+    pub version: String,
+    /// Major and minor of the interface that it was made for.
+    pub interface: (u32, u32),
+    /// Capabilities that it requires of the engine.
+    pub requires: Vec<String>,
+    /// Capabilities that it offers, each with whether this engine knows it.
+    pub offers: Vec<(String, bool)>,
+    /// The diagnostic codes of the format's own.
+    pub codes: Vec<PluginCode>,
+}
+
+/// A diagnostic code of a plugin's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PluginCode {
+    /// The code: `E-<NAME>-nnn` or `W-<NAME>-nnn`.
+    pub code: &'static str,
+    /// What it means, in a few words.
+    pub title: &'static str,
+    /// What it means, one sentence.
+    pub meaning: &'static str,
+    /// What to do.
+    pub remedy: &'static str,
+    /// The class of the fault, such as `row` or `corruption`.
+    pub class: &'static str,
+    /// The machine code.
+    pub machine: &'static str,
 }
 
 /// An entry of the registry: `inventory::submit! { Registration::new(&FORMAT) }`.

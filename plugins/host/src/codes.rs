@@ -1,6 +1,9 @@
 //! Diagnostic codes that a plugin may use.
 
+use clinker_format::PluginCode;
 use clinker_plugin_abi::Item;
+
+use crate::registration::keep;
 
 /// Codes of the engine that say what is wrong with options.
 const COMPILE: &[&str] =
@@ -53,16 +56,9 @@ impl Use {
     }
 }
 
-/// A code that a format registered.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Own {
-    pub code: &'static str,
-    class: &'static str,
-}
-
 /// The codes of a format.
 #[derive(Debug, Default)]
-pub(crate) struct Codes(pub Vec<Own>);
+pub(crate) struct Codes(pub Vec<PluginCode>);
 
 impl Codes {
     /// The code of that text, when the format may use it there.
@@ -73,7 +69,7 @@ impl Codes {
 
     /// Reads the codes that a format registers.
     pub(crate) fn read(items: &[Item]) -> Result<Self, String> {
-        let mut codes: Vec<Own> = Vec::new();
+        let mut codes: Vec<PluginCode> = Vec::new();
         for code in items {
             let text = code.get("code").text().unwrap_or_default();
             let class = code.get("class").text().unwrap_or_default();
@@ -95,7 +91,15 @@ impl Codes {
             if codes.iter().any(|known| known.code == text) {
                 return Err(format!("code {text} is registered twice"));
             }
-            codes.push(Own { code: crate::registration::keep(text), class: used.class() });
+            let kept = |key: &str| keep(code.get(key).text().unwrap_or_default());
+            codes.push(PluginCode {
+                code: keep(text),
+                title: kept("title"),
+                meaning: kept("meaning"),
+                remedy: kept("remedy"),
+                class: used.class(),
+                machine: kept("machine"),
+            });
         }
         Ok(Self(codes))
     }

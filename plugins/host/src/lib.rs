@@ -7,6 +7,7 @@
 mod calls;
 mod cells;
 mod codes;
+mod corpus;
 mod decoding;
 mod export;
 mod load;
@@ -21,7 +22,8 @@ use std::path::Path;
 
 use clinker_format::{Format, LoadFault};
 
-pub use load::{CorpusFile, Loaded, Step, examine};
+pub use corpus::CorpusFile;
+pub use load::{Loaded, Step, examine};
 pub use watch::{Report, Surroundings, surround};
 
 /// The formats of a plugin library. A library that was loaded before is not loaded again.

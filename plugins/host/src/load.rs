@@ -6,11 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use clinker_format::{Format, LoadFault};
+use clinker_format::{Format, LoadFault, PluginFacts};
 use clinker_plugin_abi::{CAPABILITIES, Item, MAGIC, MAJOR, MINOR, Reply, SYMBOL, Table, layout};
 
 use crate::calls::{Answer, Plugin, one_line};
 use crate::codes::Codes;
+use crate::corpus::{self, CorpusFile};
 use crate::reading::PluginFormat;
 use crate::registration;
 
@@ -66,14 +67,8 @@ impl Step {
 /// A library that was loaded.
 #[derive(Clone)]
 pub struct Loaded {
-    /// Its own version.
-    pub version: String,
-    /// Major and minor of the interface it was made for.
-    pub interface: (u32, u32),
-    /// Capabilities that it requires.
-    pub requires: Vec<String>,
-    /// Capabilities that it offers, each with whether this engine knows it.
-    pub offers: Vec<(String, bool)>,
+    /// What it says of itself, without codes.
+    pub facts: PluginFacts,
     /// Whether it states the layout of the boundary types.
     pub states_layout: bool,
     /// Its formats.
@@ -83,35 +78,6 @@ pub struct Loaded {
     /// What its function of a later minor gives; none when it was made before.
     #[cfg(feature = "future")]
     pub future: Option<u32>,
-}
-
-/// A file that a format ships to be tried with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CorpusFile {
-    /// Its name.
-    pub name: String,
-    /// Its bytes.
-    pub bytes: Vec<u8>,
-    /// Rows that are read from it.
-    pub rows: u64,
-    /// The code of its fault; none for a valid file.
-    pub code: Option<String>,
-    /// Whether the fault rejects one row only.
-    pub bounded: bool,
-    /// Whether what was read from it is written back as these bytes.
-    pub round_trip: bool,
-}
-
-fn corpus_file(item: &Item) -> CorpusFile {
-    let bytes = item.get("bytes");
-    CorpusFile {
-        name: one_line(item.get("name").text().unwrap_or("a file")),
-        bytes: bytes.bytes().or(bytes.text().map(str::as_bytes)).unwrap_or_default().to_vec(),
-        rows: item.get("rows").number().unwrap_or(0),
-        code: item.get("code").text().map(one_line),
-        bounded: item.get("bounded").bool().unwrap_or(false),
-        round_trip: item.get("round_trip").bool().unwrap_or(false),
-    }
 }
 
 fn fault(code: &'static str, message: String, help: Option<&str>) -> LoadFault {
@@ -167,11 +133,14 @@ fn library(place: &Path, shown: &str, passed: &mut dyn FnMut(Step)) -> Result<Lo
     passed(Step::Layout);
     let registrations = enter(plugin)?;
     passed(Step::EntryPoint);
-    let found = register(plugin, &registrations)?;
+    let (found, corpora) = register(plugin, &registrations)?;
     passed(Step::Registration);
-    let formats = named(plugin, found)?;
-    let corpus = |item: &Item| item.get("corpus").items().iter().map(corpus_file).collect();
-    let corpora = registrations.items().iter().map(corpus).collect();
+    // SAFETY: the version was read once before; its pointers are as good as the plugin.
+    let version = one_line(unsafe { plugin.table.version.text() }.unwrap_or_default());
+    let offers = offers.into_iter().map(|name| (name.clone(), CAPABILITIES.contains(&name.as_str()))).collect();
+    let interface = (plugin.table.major, plugin.table.minor);
+    let facts = PluginFacts { version, interface, requires, offers, codes: Vec::new() };
+    let formats = named(plugin, found, &facts)?;
     passed(Step::Names);
     // SAFETY: it takes nothing.
     #[cfg(feature = "future")]
@@ -179,13 +148,8 @@ fn library(place: &Path, shown: &str, passed: &mut dyn FnMut(Step)) -> Result<Lo
         .table
         .future
         .and_then(|_| plugin.run("future", plugin.table.future, |future, _| unsafe { future() }).ok());
-    // SAFETY: the version was read once before; its pointers are as good as the plugin.
-    let version = unsafe { plugin.table.version.text() }.unwrap_or_default();
     Ok(Loaded {
-        version: one_line(version),
-        interface: (plugin.table.major, plugin.table.minor),
-        requires,
-        offers: offers.into_iter().map(|name| (name.clone(), CAPABILITIES.contains(&name.as_str()))).collect(),
+        facts,
         states_layout: !plugin.table.layout.is_null(),
         formats,
         corpora,
@@ -307,7 +271,7 @@ fn invalid(plugin: &Plugin, what: &str) -> LoadFault {
 
 type Found = (&'static clinker_format::Descriptor, Codes);
 
-fn register(plugin: &Plugin, registrations: &Item) -> Result<Vec<Found>, LoadFault> {
+fn register(plugin: &Plugin, registrations: &Item) -> Result<(Vec<Found>, Vec<Vec<CorpusFile>>), LoadFault> {
     let items = registrations.items();
     if items.is_empty() {
         return Err(invalid(plugin, "it registers no format"));
@@ -320,7 +284,9 @@ fn register(plugin: &Plugin, registrations: &Item) -> Result<Vec<Found>, LoadFau
             return Err(invalid(plugin, &what));
         }
     }
-    Ok(found)
+    let shipped = items.iter().zip(&found).map(|(item, (descriptor, _))| corpus::read(item, descriptor));
+    let shipped = shipped.collect::<Result<_, _>>().map_err(|what: String| invalid(plugin, &what))?;
+    Ok((found, shipped))
 }
 
 /// The first function that a direction of a format needs and the table lacks.
@@ -345,7 +311,11 @@ fn missing_functions(plugin: &Plugin, descriptor: &clinker_format::Descriptor) -
     read.or_else(|| descriptor.write.as_ref().and_then(|_| lacking(writing))).map(|(name, _)| name)
 }
 
-fn named(plugin: &'static Plugin, found: Vec<Found>) -> Result<Vec<&'static dyn Format>, LoadFault> {
+fn named(
+    plugin: &'static Plugin,
+    found: Vec<Found>,
+    facts: &PluginFacts,
+) -> Result<Vec<&'static dyn Format>, LoadFault> {
     let mut formats: Vec<&'static dyn Format> = Vec::new();
     for (at, (descriptor, codes)) in found.into_iter().enumerate() {
         if formats.iter().any(|format| format.descriptor().name == descriptor.name) {
@@ -353,7 +323,8 @@ fn named(plugin: &'static Plugin, found: Vec<Found>) -> Result<Vec<&'static dyn 
             return Err(fault("E463", message, Some("report it to the author of the plugin")));
         }
         let at = u32::try_from(at).unwrap_or(u32::MAX);
-        formats.push(Box::leak(Box::new(PluginFormat { plugin, at, descriptor, codes: Arc::new(codes) })));
+        let facts = PluginFacts { codes: codes.0.clone(), ..facts.clone() };
+        formats.push(Box::leak(Box::new(PluginFormat { plugin, at, descriptor, codes: Arc::new(codes), facts })));
     }
     Ok(formats)
 }

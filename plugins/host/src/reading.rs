@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clinker_format::input::BlockInput;
 use clinker_format::{
     Block, BlockBound, Cutter, Descriptor, Fault, FileIdentity, Format, LevelEvent, LevelOpen, LevelSpec, Mark, Note,
-    OpenFile, OptionFault, ReadFactory, ReadRequest, Vocabulary, WriteFactory, WriteRequest,
+    OpenFile, OptionFault, PluginFacts, ReadFactory, ReadRequest, Vocabulary, WriteFactory, WriteRequest,
 };
 use clinker_plugin_abi::types::{self, Bound, Cut, Opened};
 use clinker_plugin_abi::{Exported, Item, Reply};
@@ -24,6 +24,7 @@ pub(crate) struct PluginFormat {
     pub at: u32,
     pub descriptor: &'static Descriptor,
     pub codes: Arc<Codes>,
+    pub facts: PluginFacts,
 }
 
 impl Format for PluginFormat {
@@ -43,6 +44,10 @@ impl Format for PluginFormat {
         let bound = self.bound("bind_reader", status, &mut reply)?;
         let facts = facts(&bound).map_err(|what| vec![self.broken("bind_reader", &what)])?;
         Ok(Arc::new(PluginReader { handle: Arc::new(handle), codes: Arc::clone(&self.codes), facts }))
+    }
+
+    fn plugin(&self) -> Option<&PluginFacts> {
+        Some(&self.facts)
     }
 
     fn bind_writer(&self, request: &WriteRequest<'_>) -> Result<Arc<dyn WriteFactory>, Vec<OptionFault>> {
@@ -167,7 +172,7 @@ fn level_spec(item: &Item) -> Result<LevelSpec, String> {
     })
 }
 
-fn parse_type(text: &str) -> Option<Type> {
+pub(crate) fn parse_type(text: &str) -> Option<Type> {
     match text.strip_prefix("nullable(").and_then(|rest| rest.strip_suffix(')')) {
         Some(inner) => Kind::from_word(inner).map(Type::nullable),
         None => Kind::from_word(text).map(Type::plain),

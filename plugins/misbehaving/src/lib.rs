@@ -6,7 +6,7 @@ mod writing;
 use std::sync::Arc;
 
 use clinker_plugin_sdk::{
-    Format, OptionFault, OptionKind, OptionSpec, ReadCapabilities, ReadFactory, ReadRequest, Registration,
+    CorpusFile, Format, OptionFault, OptionKind, OptionSpec, ReadCapabilities, ReadFactory, ReadRequest, Registration,
     WriteCapabilities, WriteFactory, WriteRequest,
 };
 
@@ -27,6 +27,7 @@ const WAYS: &[&str] = &[
     "unknown_level",
     "open_level",
     "never",
+    "abort",
     "panic_writer",
     "panic_columns",
     "panic_rows",
@@ -38,7 +39,8 @@ const WAYS: &[&str] = &[
     "none",
 ];
 
-struct Misbehaving;
+/// The format, under a name.
+struct Misbehaving(&'static str);
 
 fn how() -> OptionSpec {
     let words = WAYS.iter().map(|way| (*way).to_owned()).collect();
@@ -48,6 +50,19 @@ fn how() -> OptionSpec {
 impl Format for Misbehaving {
     fn registration(&self) -> Registration {
         assert!(!cfg!(feature = "panicking_load"), "as asked");
+        if cfg!(feature = "aborting_load") {
+            std::process::abort();
+        }
+        // Files that take the process with them, and one that does not.
+        let way = if self.0 == "steady" { "none" } else { "abort" };
+        let file = CorpusFile {
+            name: "two lines".into(),
+            options: vec![("how".into(), way.into())],
+            bytes: "one\ntwo\n".into(),
+            rows: 2,
+            ..CorpusFile::default()
+        };
+        let corpus = if cfg!(feature = "crashing") { vec![file] } else { Vec::new() };
         let read = ReadCapabilities {
             options: vec![how()],
             split_values: true,
@@ -57,10 +72,11 @@ impl Format for Misbehaving {
         let write = WriteCapabilities { options: vec![how()], ..WriteCapabilities::default() };
         let directions = !cfg!(feature = "no_direction");
         Registration {
-            name: if cfg!(feature = "bad_name") { "Misbehaving" } else { "misbehaving" }.into(),
+            name: if cfg!(feature = "bad_name") { "Misbehaving" } else { self.0 }.into(),
             summary: "Breaks the contract.".into(),
             read: directions.then_some(read),
             write: directions.then_some(write),
+            corpus,
             ..Registration::default()
         }
     }
@@ -77,8 +93,16 @@ impl Format for Misbehaving {
     }
 }
 
-#[cfg(not(any(feature = "wrong_major", feature = "unknown_requirement", feature = "wrong_layout")))]
-clinker_plugin_sdk::export_formats!(Misbehaving);
+#[cfg(not(any(
+    feature = "wrong_major",
+    feature = "unknown_requirement",
+    feature = "wrong_layout",
+    feature = "crashing"
+)))]
+clinker_plugin_sdk::export_formats!(Misbehaving("misbehaving"));
+
+#[cfg(feature = "crashing")]
+clinker_plugin_sdk::export_formats!(Misbehaving("misbehaving"), Misbehaving("steady"));
 
 #[cfg(any(feature = "wrong_major", feature = "unknown_requirement", feature = "wrong_layout"))]
 mod table {
@@ -89,7 +113,7 @@ mod table {
 
     impl Formats for Only {
         fn formats() -> &'static [&'static dyn Format] {
-            &[&super::Misbehaving]
+            &[&super::Misbehaving("misbehaving")]
         }
     }
 

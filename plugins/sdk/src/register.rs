@@ -15,15 +15,17 @@ pub struct Registration {
     pub write: Option<WriteCapabilities>,
     /// Its own codes.
     pub codes: Vec<Code>,
-    /// Files that `clinker plugin check` tries it with, without options.
+    /// Files that `clinker plugin check` tries it with.
     pub corpus: Vec<CorpusFile>,
 }
 
 /// A file that a format is tried with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CorpusFile {
     /// Its name, for messages.
     pub name: String,
+    /// Reader options.
+    pub options: Vec<(String, Item)>,
     /// Its bytes.
     pub bytes: Vec<u8>,
     /// Rows that are read from it.
@@ -40,6 +42,7 @@ impl CorpusFile {
     fn to_item(&self) -> Item {
         Item::map([
             ("name", self.name.as_str().into()),
+            ("options", Item::Map(self.options.clone())),
             ("bytes", Item::Bytes(self.bytes.clone())),
             ("rows", self.rows.into()),
             ("code", self.code.clone().into()),

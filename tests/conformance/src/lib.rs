@@ -25,4 +25,4 @@ mod statements;
 mod write;
 
 pub use corpus::{Bad, Corpus, Endless, Sample, Tamper};
-pub use statements::{Check, Outcome, check, mutate};
+pub use statements::{Check, Outcome, check, checks, mutate};

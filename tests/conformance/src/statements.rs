@@ -52,15 +52,26 @@ const STATEMENTS: [(&str, Statement); 14] = [
 
 /// Runs every statement over a corpus. `mutations` is how many damaged inputs C09 tries.
 pub fn check(format: &dyn Format, corpus: &Corpus, mutations: u32) -> Vec<Check> {
-    let run = |(statement, run): (&'static str, Statement)| {
-        let outcome = match catch_unwind(AssertUnwindSafe(|| run(format, corpus, mutations))) {
-            Ok(Ok(outcome)) => outcome,
-            Ok(Err(breach)) => Outcome::Failed(breach),
-            Err(panic) => Outcome::Failed(format!("it panicked: {}", panic_text(&*panic))),
+    checks(format, corpus, mutations).map(|(_, run)| run()).collect()
+}
+
+/// The statements one by one, each with what runs it: for a format that may not come back from one.
+pub fn checks<'a>(
+    format: &'a dyn Format,
+    corpus: &'a Corpus,
+    mutations: u32,
+) -> impl Iterator<Item = (&'static str, impl FnOnce() -> Check + 'a)> {
+    STATEMENTS.into_iter().map(move |(statement, run)| {
+        let run = move || {
+            let outcome = match catch_unwind(AssertUnwindSafe(|| run(format, corpus, mutations))) {
+                Ok(Ok(outcome)) => outcome,
+                Ok(Err(breach)) => Outcome::Failed(breach),
+                Err(panic) => Outcome::Failed(format!("it panicked: {}", panic_text(&*panic))),
+            };
+            Check { statement, outcome }
         };
-        Check { statement, outcome }
-    };
-    STATEMENTS.into_iter().map(run).collect()
+        (statement, run)
+    })
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {

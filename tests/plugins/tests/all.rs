@@ -128,7 +128,20 @@ fn operations_2_10_plugins_are_listed_with_the_other_formats() {
     let outcome = clinker(folder.path(), &["formats", "--config", "pipeline.yaml"]);
     assert_eq!(outcome.exit, 0, "{}", outcome.stderr);
     let line = outcome.stdout.lines().find(|line| line.starts_with("shipment")).unwrap_or_default();
-    assert!(line.contains("plugin plugin.so") && line.contains("read+write"), "{}", outcome.stdout);
+    assert!(line.contains("plugin plugin.so 0.1.0  read+write"), "{}", outcome.stdout);
+    let json =
+        clinker(folder.path(), &["formats", "show", "shipment", "--config", "pipeline.yaml", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    let shown = &json["formats"][0];
+    let origin = serde_json::json!({ "kind": "plugin", "path": "plugin.so", "version": "0.1.0", "interface": "0.1" });
+    assert_eq!((&shown["origin"], &shown["requires"]), (&origin, &serde_json::json!(["blocks"])));
+    assert_eq!((&shown["codes"][0]["code"], &shown["offers"][0]["known"]), (&"E-SHIPMENT-001".into(), &true.into()));
+    let text = clinker(folder.path(), &["formats", "show", "shipment", "--config", "pipeline.yaml"]).stdout;
+    for line in
+        ["origin: plugin plugin.so 0.1.0", "interface: 0.1", "requires: blocks", "code E-SHIPMENT-001 (document)"]
+    {
+        assert!(text.contains(line), "{line}: {text}");
+    }
 }
 
 /// The misbehaving plugin with a feature, under a name of its own.

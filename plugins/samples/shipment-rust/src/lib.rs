@@ -20,6 +20,7 @@ fn file(name: &str, text: &str, rows: u64, code: Option<&str>) -> CorpusFile {
     CorpusFile {
         name: name.into(),
         bytes: text.into(),
+        options: Vec::new(),
         rows,
         code: code.map(str::to_owned),
         bounded: false,
