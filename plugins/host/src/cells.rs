@@ -315,3 +315,115 @@ fn check_each(cells: &TextCells, column: &Child<'_>, from: usize) -> Result<(), 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+    use arrow_array::{Array, ArrayRef, StringArray, StringViewArray, StructArray};
+    use arrow_buffer::{NullBuffer, ScalarBuffer};
+    use arrow_schema::{DataType, Field, Fields};
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::strings::Given as Batch;
+
+    /// What a plugin's column becomes.
+    fn cells(block: &Buffer, array: ArrayRef) -> Result<TextCells, String> {
+        let fields = Fields::from(vec![Field::new("a", array.data_type().clone(), true)]);
+        let rows = StructArray::new(fields.clone(), vec![array], None);
+        let mut schema = FFI_ArrowSchema::try_from(DataType::Struct(fields)).unwrap().into();
+        let mut array = FFI_ArrowArray::new(&rows.to_data()).into();
+        let batch = Batch::take(&mut schema, &mut array).unwrap().unwrap();
+        Given::new(block).cells(&batch.child(0)?)
+    }
+
+    fn view(text: &[u8], buffer: u32, offset: u32) -> u128 {
+        let mut bytes = [0; VIEW];
+        bytes[..4].copy_from_slice(&(text.len() as u32).to_le_bytes());
+        if text.len() <= INLINE as usize {
+            bytes[4..4 + text.len()].copy_from_slice(text);
+        } else {
+            bytes[4..8].copy_from_slice(&text[..4]);
+            bytes[8..12].copy_from_slice(&buffer.to_le_bytes());
+            bytes[12..].copy_from_slice(&offset.to_le_bytes());
+        }
+        u128::from_le_bytes(bytes)
+    }
+
+    /// Views into the block (0) and into memory of the plugin (1).
+    fn column(block: &Buffer, own: &Buffer, rows: &[Option<(u32, usize, usize)>]) -> StringViewArray {
+        let of = |row: &Option<(u32, usize, usize)>| {
+            let (buffer, offset, len) = row.unwrap_or((0, 0, 0));
+            let held = if buffer == 0 { block } else { own };
+            view(&held[offset..offset + len], buffer, offset as u32)
+        };
+        let views: ScalarBuffer<u128> = rows.iter().map(of).collect();
+        let nulls = rows.contains(&None).then(|| NullBuffer::from_iter(rows.iter().map(Option::is_some)));
+        // SAFETY: views lie in the buffers; whether they are text is what the tests are about.
+        unsafe { StringViewArray::new_unchecked(views, [block.clone(), own.clone()].into(), nulls) }
+    }
+
+    fn texts(cells: &TextCells) -> Vec<Option<&str>> {
+        (0..cells.len()).map(|row| cells.text(row)).collect()
+    }
+
+    #[test]
+    fn formats_15_3_cells_are_those_of_the_column() {
+        let plain = "one long line of letters that a view cannot hold|short|another long one for the block";
+        let foreign = Buffer::from("made by the plugin, in its own memory, ä included".as_bytes().to_vec());
+        let mut seed = 7_u64;
+        let mut random = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        };
+        for text in [plain.to_owned(), plain.replace('l', "ä")] {
+            let block = Buffer::from(text.clone().into_bytes());
+            for round in 0..200 {
+                let mut rows = Vec::new();
+                for _ in 0..random(40) {
+                    let buffer = if round % 3 == 0 { 0 } else { random(2) as u32 };
+                    let held = std::str::from_utf8(if buffer == 0 { &block } else { &foreign }).unwrap();
+                    let (start, end) = (random(held.len()), random(held.len() + 1));
+                    let whole = start <= end && held.is_char_boundary(start) && held.is_char_boundary(end);
+                    let absent = round % 2 == 0 && random(4) == 0;
+                    rows.push(if absent || !whole { None } else { Some((buffer, start, end - start)) });
+                }
+                if round % 2 == 1 {
+                    rows.retain(Option::is_some);
+                }
+                let array = column(&block, &foreign, &rows);
+                let skipped = random(rows.len() + 1);
+                let array = array.slice(skipped, rows.len() - skipped);
+                let found = cells(&block, Arc::new(array.clone())).unwrap();
+                assert_eq!(texts(&found), array.iter().collect::<Vec<_>>());
+                let found = cells(&block, Arc::new(StringArray::from_iter(array.iter()))).unwrap();
+                assert_eq!(texts(&found), array.iter().collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn formats_15_2_cells_that_are_no_text_or_lie_outside_are_refused() {
+        let block = Buffer::from("a long line with ä in the middle of it".as_bytes().to_vec());
+        let own = Buffer::from(vec![0xFF_u8; 40]);
+        let umlaut = block.iter().position(|byte| *byte == 0xC3).unwrap();
+        for (row, why) in [
+            ((0, 0, umlaut + 1), "half of a character at the end"),
+            ((0, umlaut + 1, 15), "half of a character at the beginning"),
+            ((0, umlaut, 1), "half of a character in a view"),
+            ((1, 0, 30), "bytes of the plugin"),
+            ((1, 0, 3), "bytes in a view"),
+        ] {
+            let array = column(&block, &own, &[Some((0, 0, 5)), Some(row), None]);
+            let what = cells(&block, Arc::new(array)).unwrap_err();
+            assert!(what.contains("row 1 of column `a` is not valid UTF-8"), "{why}: {what}");
+        }
+        for outside in [view(&[b'x'; 30], 0, 20), view(&[b'x'; 30], 1, 20), view(&[b'x'; 30], 9, 0)] {
+            let views = ScalarBuffer::from(vec![outside]);
+            // SAFETY: nobody follows the view but the function that is to refuse it.
+            let array = unsafe { StringViewArray::new_unchecked(views, [block.clone(), own.clone()].into(), None) };
+            let what = cells(&block, Arc::new(array)).unwrap_err();
+            assert!(what.contains("outside"), "{what}");
+        }
+    }
+}
