@@ -8,6 +8,6 @@ mod nearest;
 pub mod render;
 mod report;
 
-pub use nearest::{nearest, suggestion};
+pub use nearest::{name_suggestion, nearest, nearest_name, suggestion};
 pub use render::{Style, render};
 pub use report::{Diagnostic, Label, Origin, Quote, Severity, SourceText, Span};

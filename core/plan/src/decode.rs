@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clinker_diagnostics::{Span, nearest};
+use clinker_diagnostics::{Span, nearest, suggestion};
 
 use crate::faults::{Fault, Faults};
 use crate::yaml::{Core, Entry, Node, NodeKind};
@@ -211,7 +211,7 @@ fn misfit(node: &Node, shape: Shape) -> Option<String> {
 
 fn word_help(node: &Node, shape: Shape) -> Option<String> {
     let (Shape::Word(words), Some(text)) = (shape, node.text()) else { return None };
-    nearest(text, words.iter().copied()).map(|word| format!("did you mean `{word}`?"))
+    suggestion(text, words.iter().copied()).or_else(|| Some(format!("write one of {}", words.join(", "))))
 }
 
 impl<'a> Fields<'a> {

@@ -1,6 +1,6 @@
 //! The resolve phase: every name must mean something.
 
-use clinker_diagnostics::{Span, suggestion};
+use clinker_diagnostics::{Span, name_suggestion, suggestion};
 
 use super::names::{Names, PIPELINE, SOURCE, dotted};
 use crate::ir::ClosureMethod;
@@ -33,7 +33,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn suggest(&self, name: &str) -> Option<String> {
-        suggestion(name, self.locals.iter().map(String::as_str).chain(self.names.visible()))
+        name_suggestion(name, self.locals.iter().map(String::as_str).chain(self.names.visible()))
     }
 
     pub(crate) fn statements(&mut self, statements: &[Statement]) {
