@@ -100,7 +100,6 @@ fn assemble(document: &Document, request: &CompileRequest, faults: &mut Faults) 
     }
     let wiring = graph::wire(&drafts, nameless, faults);
     let names: Vec<Arc<str>> = drafts.iter().map(|draft| Arc::clone(&draft.name)).collect();
-    graph::held::check(&drafts, &wiring, faults);
     nodes::log::same_fields(drafts.iter().filter_map(log), faults);
     let failures = {
         let sources = sources(&drafts, &wiring, nameless);
@@ -112,6 +111,8 @@ fn assemble(document: &Document, request: &CompileRequest, faults: &mut Faults) 
     let bound = bind::bind(drafts, &wiring, templates, &context, faults);
     let dead_letters = dead_letters::plan(&failures, &names, &contributions, &wiring, &bound, faults);
     let pipeline_hash = hash(document, &context);
+    let mut nodes = bind::assemble(&names, &wiring, bound)?;
+    graph::edges::classify(&mut nodes);
     Some(CompiledPlan {
         name: settings.name,
         pipeline_hash,
@@ -120,7 +121,7 @@ fn assemble(document: &Document, request: &CompileRequest, faults: &mut Faults) 
         memory: settings.memory,
         threads: settings.threads,
         failures: failures.policy,
-        nodes: bind::assemble(&names, &wiring, bound)?,
+        nodes,
         dead_letters,
         spill: context.formats.spill.clone(),
         vars: settings.vars.into_iter().map(|(name, _, value)| (name, value)).collect(),

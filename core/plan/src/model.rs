@@ -13,6 +13,7 @@ use clinker_record::{SchemaRef, Value};
 
 use crate::PathTemplate;
 use crate::documents::DocumentPlan;
+use crate::graph::edges;
 
 /// Position of a node in plan order.
 pub type NodeId = usize;
@@ -42,6 +43,22 @@ pub struct CompiledPlan {
     pub dead_letters: Vec<DeadLetterPlan>,
     /// Where state goes that leaves memory.
     pub spill: SpillPlan,
+}
+
+impl CompiledPlan {
+    /// Inputs whose rows are held: the reader, the position of the input, and what it reads; in plan order.
+    pub fn held_edges(&self) -> impl Iterator<Item = (NodeId, usize, Input)> + '_ {
+        self.nodes.iter().enumerate().flat_map(|(reader, node)| {
+            let held = node.deliveries.iter().enumerate().filter(|(_, way)| **way != Delivery::Handoff);
+            held.map(move |(at, _)| (reader, at, node.inputs[at]))
+        })
+    }
+
+    /// Whether an input is held in name only: everything above it feeds nothing else, so that its chain begins when its
+    /// turn has come.
+    pub fn is_deferred(&self, reader: NodeId, input: usize) -> bool {
+        edges::is_deferred(&self.nodes, reader, input)
+    }
 }
 
 /// Where state goes that leaves memory, as the workspace says.
@@ -169,6 +186,26 @@ pub struct Input {
     pub port: usize,
 }
 
+/// How the rows of an output get to one of its readers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// Batch by batch, as they come.
+    Handoff,
+    /// They are held, in memory or on disk, until the reader can take them.
+    Held(HeldBecause),
+}
+
+/// Why rows are held in front of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldBecause {
+    /// The inputs of a `concat` before this one come first.
+    LaterInput,
+    /// A seeded `interleave` must know how many rows each input has.
+    Seeded,
+    /// Inputs that take turns would wait for each other.
+    CircularWait,
+}
+
 /// A node with its place in the graph.
 pub struct Node {
     /// Its authored name.
@@ -179,6 +216,8 @@ pub struct Node {
     pub operator: Operator,
     /// What it reads, in authored order: nothing for a Source, several outputs for a Merge.
     pub inputs: Vec<Input>,
+    /// How the rows of each of its inputs get here.
+    pub deliveries: Vec<Delivery>,
     /// Its outputs: none for a Sink, one for each branch (the default last) for a Route, else one.
     pub ports: Vec<Port>,
     /// The branch of the nearest Route above through which it is reached; empty when there is none, or several.
@@ -195,6 +234,11 @@ impl Node {
     /// The node it reads, for nodes that read one.
     pub fn input(&self) -> Option<NodeId> {
         self.inputs.first().map(|input| input.node)
+    }
+
+    /// Whether its output is held for at least one reader.
+    pub fn is_materialized(&self, plan: &CompiledPlan, own: NodeId) -> bool {
+        plan.held_edges().any(|(_, _, input)| input.node == own) && !self.ports.is_empty()
     }
 
     /// The nodes that read any of its outputs.
@@ -236,6 +280,14 @@ pub struct SourceColumn {
     pub rule: AdmitRule,
 }
 
+/// The order that the records of each file of a Source are said to be in.
+pub struct SourceOrder {
+    /// Its keys; all of them are columns of the Source.
+    pub keys: Vec<SortKey>,
+    /// A file in another order ends the run, instead of being put in order.
+    pub refuses: bool,
+}
+
 /// A Source.
 pub struct SourcePlan {
     /// Position among the Sources of the plan: `OriginRun::source`.
@@ -256,6 +308,8 @@ pub struct SourcePlan {
     pub documents: DocumentPlan,
     /// Undeclared fields.
     pub on_unmapped: OnUnmapped,
+    /// The order that the records of each file are in.
+    pub order: Option<SourceOrder>,
     /// Whether a record may become several rows, or none.
     pub expands: bool,
     /// The most rows that a record may become.
@@ -333,6 +387,11 @@ pub enum MergeMode {
     Interleave {
         /// Rows of one turn.
         turn: usize,
+    },
+    /// One row after the other from any input, by a schedule that depends on the seed and the numbers of rows.
+    Seeded {
+        /// The seed.
+        seed: u64,
     },
 }
 

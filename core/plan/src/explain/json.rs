@@ -110,6 +110,7 @@ fn members(plan: &CompiledPlan, node: &Node) -> Value {
         Operator::Merge(merge) => match merge.mode {
             MergeMode::Concat => json!({ "mode": "concat" }),
             MergeMode::Interleave { turn } => json!({ "mode": "interleave", "turn_rows": turn }),
+            MergeMode::Seeded { seed } => json!({ "mode": "interleave", "seed": seed }),
         },
         Operator::Sink(sink) => json!({
             "format": sink.format,

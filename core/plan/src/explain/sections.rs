@@ -88,6 +88,7 @@ fn merge_mode(mode: MergeMode) -> String {
         MergeMode::Concat => "concat".to_string(),
         MergeMode::Interleave { turn: 1 } => "interleave, in turns of 1 row".to_string(),
         MergeMode::Interleave { turn } => format!("interleave, in turns of {turn} rows"),
+        MergeMode::Seeded { seed } => format!("interleave, by a schedule of seed {seed}"),
     }
 }
 

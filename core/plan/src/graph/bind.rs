@@ -132,6 +132,7 @@ fn bind_source(source: SourceDraft, index: u16) -> Bound {
             columns: parts.columns,
             documents: parts.documents,
             on_unmapped: parts.on_unmapped,
+            order: parts.order,
             expands: parts.expands,
             max_rows: parts.max_rows,
         })
@@ -188,9 +189,10 @@ fn bind_merge(
         let consumers: usize = wiring.ports[edge.node].iter().map(|port| port.consumers.len()).sum();
         matches!(bound[edge.node].operator, Some(Operator::Source(_))) && consumers == 1
     };
-    let mode = match merge.interleave {
-        false => MergeMode::Concat,
-        true => MergeMode::Interleave { turn: if wiring.edges(at).all(alone) { LIVE_TURN } else { 1 } },
+    let mode = match (merge.interleave, merge.seed) {
+        (false, _) => MergeMode::Concat,
+        (true, Some(seed)) => MergeMode::Seeded { seed },
+        (true, None) => MergeMode::Interleave { turn: if wiring.edges(at).all(alone) { LIVE_TURN } else { 1 } },
     };
     let operator = Operator::Merge(MergePlan { mode, columns: united.columns });
     Bound { shape: Some(united.shape), operator: Some(operator), refusing: false }
@@ -215,7 +217,7 @@ fn bind_sink(
         None => Some(None),
     };
     let sort = match &sink.parts {
-        Some(parts) => order::bind(name, &parts.order, &input.columns, input.widened, faults),
+        Some(parts) => order::bind(order::Owner::sink(name), &parts.order, &input.columns, input.widened, faults),
         None => None,
     };
     let complete = sink.parts.zip(projection).zip(path).zip(split).zip(sort);
@@ -297,6 +299,7 @@ pub(crate) fn assemble(names: &[Arc<str>], wiring: &Wiring, bound: Vec<Bound>) -
             stage: stage(&names[*at], &operator),
             operator,
             inputs: inputs?,
+            deliveries: Vec::new(),
             ports: ports.collect(),
             route: Arc::clone(&routes[*at]),
             schema: shape.schema(),

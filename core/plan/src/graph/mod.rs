@@ -5,7 +5,7 @@ mod cycles;
 pub(crate) mod dead_letters;
 pub(crate) mod destinations;
 pub(crate) mod documents;
-pub(crate) mod held;
+pub(crate) mod edges;
 mod merge;
 pub(crate) mod projection;
 mod routes;

@@ -123,7 +123,7 @@ pub(crate) fn read<'a>(
     let named = format.map(|format| format.descriptor().name).zip(writes);
     let split = segments::read(name, &fields, named, faults);
     let write_meta = fields.bool("write_meta").unwrap_or(false);
-    let order = order::read(name, &fields, faults);
+    let order = order::read(order::Owner::sink(name), &fields, faults);
     let parts = (|| {
         Some(SinkParts {
             label: Arc::clone(fields.text("name")?),

@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use clinker_cxl::DocumentNames;
+use clinker_cxl::{DocumentNames, ScopeColumn};
 use clinker_diagnostics::{Span, nearest, suggestion};
 use clinker_format::input::{Compression, FileSelection};
 use clinker_format::{Format, InputField, Options, ReadCapabilities, ReadFactory, ReadRequest};
 use clinker_record::cast::{AdmitRule, SplitRule};
 
 use crate::context::Context;
-use crate::decode::{self, ANY, Fields, Key, Shape, gone, later, optional, required};
+use crate::decode::{self, Fields, Key, Shape, gone, later, optional, required};
 use crate::documents::DocumentPlan;
 use crate::faults::{Fault, Faults};
-use crate::model::{OnUnmapped, SourceColumn};
+use crate::model::{OnUnmapped, SourceColumn, SourceOrder};
 use crate::nodes::columns::{self, ColumnDraft, SchemaDraft};
 use crate::nodes::expand::{self, Expansion};
 use crate::nodes::options::{self, Direction};
+use crate::nodes::order;
 use crate::nodes::sections::{self, Reading};
 use crate::nodes::selection;
 use crate::nodes::split::{self, SplitDraft};
@@ -49,6 +50,8 @@ pub(crate) struct SourceParts {
     pub columns: Vec<SourceColumn>,
     pub documents: DocumentPlan,
     pub on_unmapped: OnUnmapped,
+    /// The order that each file is said to be in.
+    pub order: Option<SourceOrder>,
     /// Whether a record may become several rows, or none.
     pub expands: bool,
     /// The most rows that a record may become.
@@ -84,7 +87,7 @@ pub(super) const CONFIG: &[Key] = &[
         "the most rows of one record under `split_to_rows`",
     ),
     later("correlation_key", &[]),
-    optional("sort_order", Shape::List(&ANY), "declared order of each file"),
+    optional("sort_order", order::ITEMS, "declared order of each file"),
     optional("on_unsorted", Shape::Word(&["warn", "error"]), "what a file out of order means"),
     later("watermark", &[]),
     optional("envelope", Shape::Map(sections::ENVELOPE), "sections of the whole file that programs read"),
@@ -97,7 +100,6 @@ pub(super) const CONFIG: &[Key] = &[
 pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults: &mut Faults) -> Option<SourceDraft> {
     let fields = decode::fields(config, "a source's `config`", CONFIG, faults)?;
     let from_files = from_files(&fields, faults);
-    declared_order(&fields, faults);
     let format = fields.node("type").and_then(|node| options::format(node, Direction::Read, &context.formats, faults));
     let schema = match fields.node("schema") {
         Some(node) => columns::schema(node, context, faults),
@@ -119,6 +121,11 @@ pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults:
     let reading =
         bound.as_ref().zip(reads).map(|(bound, reads)| Reading { format: bound.format, reads, reader: &*bound.reader });
     let documents = sections::read(name, &fields, reading.filter(|_| from_files), context, faults);
+    let order = {
+        let columns = columns.as_deref().map(scope);
+        let nested = bound.as_ref().is_some_and(|bound| !bound.reader.levels().is_empty());
+        order::declared(name, &fields, columns.as_deref(), nested, faults)
+    };
     let widened = on_unmapped == Some(OnUnmapped::AutoWiden) && !generated && reads.is_none_or(undeclared);
     let undeclared_arrays = widened && reads.is_some_and(|reads| reads.native_arrays);
     let stem = selection::stem(&fields);
@@ -135,6 +142,7 @@ pub(crate) fn read(name: &str, config: &Node, context: &mut Context<'_>, faults:
             columns: rules,
             documents: documents.plan?,
             on_unmapped: on_unmapped?,
+            order: order?,
             expands: !expansion.rules.is_empty(),
             max_rows: expansion.max_rows,
         })
@@ -292,21 +300,6 @@ fn from_files(fields: &Fields<'_>, faults: &mut Faults) -> bool {
     }
 }
 
-/// Declared order of the files: checked as far as that is possible without acting on it.
-fn declared_order(fields: &Fields<'_>, faults: &mut Faults) {
-    match (fields.entry("sort_order"), fields.entry("on_unsorted")) {
-        (None, Some(policy)) => {
-            let fault = Fault::new("E366", policy.key_span, "`on_unsorted` needs `sort_order`");
-            faults.push(fault.help("add `sort_order`, or leave `on_unsorted` out"));
-        }
-        (Some(order), _) if matches!(&order.value.kind, NodeKind::List(items) if items.is_empty()) => {
-            faults.error("E366", order.value.span, "`sort_order` lists no field");
-        }
-        (Some(order), _) => decode::unavailable("`sort_order`", "a source's `config`", order.key_span, faults),
-        (None, None) => {}
-    }
-}
-
 fn on_unmapped(fields: &Fields<'_>, faults: &mut Faults) -> Option<OnUnmapped> {
     let Some(node) = fields.node("on_unmapped") else { return Some(OnUnmapped::AutoWiden) };
     let fields = decode::fields(node, "`on_unmapped`", ON_UNMAPPED, faults)?;
@@ -332,6 +325,11 @@ pub(crate) fn unknown_compression(node: &Node, word: &str, side: &str, words: &[
     let shown = faults.place().shown(node);
     let help = suggestion(word, words.iter().copied()).unwrap_or_else(|| format!("write one of {}", words.join(", ")));
     faults.push(Fault::new("E410", node.span, format!("`{shown}` is no compression of a {side}")).help(help));
+}
+
+/// The columns as texts of other nodes see them.
+fn scope(columns: &[ColumnDraft]) -> Vec<ScopeColumn> {
+    columns.iter().map(|column| (Arc::clone(&column.name), column.ty, column.multiple)).collect()
 }
 
 /// How the cells of a column are admitted.
