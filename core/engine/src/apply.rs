@@ -15,7 +15,9 @@ use crate::breakers::Breakers;
 use crate::destinations::{Destinations, SourceFileAt};
 use crate::operators::sort::{Sorter, spill_failed};
 use crate::outputs::{Closed, Complete, Output, Target, write_failed};
+use crate::runtime::Runtime;
 use crate::sidecar::FinalFile;
+use crate::slot::Slots;
 use crate::split::Split;
 use crate::{Books, RunError};
 
@@ -47,8 +49,8 @@ pub(crate) struct Applier<'p> {
     pub last_instant: i128,
     /// Reported when the run has completed.
     pub warnings: Vec<Diagnostic>,
-    /// The Source of the unit that runs.
-    pub current_source: NodeId,
+    /// Rows that are held for readers whose turn has not come.
+    pub slots: Slots,
 }
 
 /// The output of a Sink: one file, or several.
@@ -179,25 +181,28 @@ impl<'p> Outputs<'p> {
 }
 
 impl Applier<'_> {
-    pub(crate) fn begin_unit(&mut self, source: NodeId) {
-        self.current_source = source;
+    /// Begins the output that a Sink has for a file of its Source.
+    pub(crate) fn begin_file(&mut self, node: NodeId, at: SourceFileAt) -> Result<(), RunError> {
+        self.outputs.close_before_next(node)?;
+        self.outputs.open[node] = Some(self.destinations.begin(node, Some(at), &mut self.attempt)?);
+        Ok(())
     }
 
-    /// Begins the outputs of the files that were opened before a block.
-    pub(crate) fn open_files(&mut self, block: &mut BlockResult) -> Result<(), RunError> {
-        for file in std::mem::take(&mut block.opened) {
-            let at = SourceFileAt { source: self.current_source, file };
-            for node in self.destinations.sinks_per_file(self.current_source) {
-                self.outputs.close_before_next(node)?;
-                self.outputs.open[node] = Some(self.destinations.begin(node, Some(at), &mut self.attempt)?);
+    /// Whoever the budget asks for it gives memory back.
+    pub(crate) fn relieve(&mut self, runtime: &Runtime<'_>) -> Result<(), RunError> {
+        for (node, sorter) in self.sorters.iter_mut().enumerate() {
+            if let Some(sorter) = sorter {
+                sorter.relieve().map_err(|error| spill_failed(&self.plan.nodes[node].name, error))?;
             }
         }
-        Ok(())
+        self.slots.relieve(runtime)
     }
 
     /// Applies one block. What comes after an error is not applied.
     pub(crate) fn apply_block(&mut self, mut block: BlockResult) -> Result<(), RunError> {
-        self.open_files(&mut block)?;
+        for population in &block.populations {
+            self.breakers.population(population)?;
+        }
         self.warnings.append(&mut block.notes);
         let events = std::mem::take(&mut block.events);
         let mut events = events.iter().peekable();
@@ -242,7 +247,7 @@ impl Applier<'_> {
             self.breakers.reach(turn.source, turn.ordinal);
         }
         self.books.add(&block.books);
-        self.ok_rows += block.written.count(&mut self.ok_seen);
+        self.ok_rows += std::mem::take(&mut block.written).count(&mut self.ok_seen);
         match block.fault {
             Some(error) => Err(error),
             None => Ok(()),

@@ -8,9 +8,11 @@ use clinker_events::Level;
 use clinker_format::Encoded;
 use clinker_memory::{Budget, Reservation};
 use clinker_plan::{Node, NodeId};
-use clinker_record::{Batch, Category, Origin};
+use clinker_record::{Batch, Category};
 
+use crate::destinations::SourceFileAt;
 use crate::operators::sort::Keyed;
+use crate::slot::SlotInput;
 use crate::operators::transform::log::PendingLog;
 use crate::{Books, RunError};
 
@@ -32,6 +34,16 @@ pub(crate) struct PendingFailure {
     pub letter: std::ops::Range<usize>,
     /// Set when the run ends here.
     pub stop: Option<RunError>,
+}
+
+/// A file that was read whole before any of its rows goes on.
+#[derive(Clone, Debug)]
+pub(crate) struct Population {
+    pub source: u16,
+    /// Ordinal of its last row among all rows of its Source.
+    pub ordinal: u64,
+    /// Rows with a value that its declared type does not admit.
+    pub typed: u64,
 }
 
 /// At this place the turn of a Source's rows has come up to an ordinal.
@@ -107,7 +119,9 @@ pub(crate) struct SortInput {
 /// Everything one block causes, to be applied in input order.
 pub(crate) struct BlockResult {
     /// Files that were opened before this block, in order.
-    pub opened: Vec<u32>,
+    pub opened: Vec<SourceFileAt>,
+    /// Files of which everything was read before this block: their counts.
+    pub populations: Vec<Population>,
     /// What is to be noted about files that ended before it.
     pub notes: Vec<Diagnostic>,
     pub failures: Vec<PendingFailure>,
@@ -119,6 +133,8 @@ pub(crate) struct BlockResult {
     pub outputs: Vec<SinkBytes>,
     /// Rows that a Sink orders before it writes them.
     pub sorts: Vec<SortInput>,
+    /// Rows that are held for a reader whose turn has not come.
+    pub slots: Vec<SlotInput>,
     pub books: Books,
     /// Whose turn comes where, in the order of their places: what has been read when a row fails is counted by them. Rows
     /// that went nowhere have had their turn, too.
@@ -150,8 +166,9 @@ impl BlockResult {
         self.logs.extend(part.logs);
         self.outputs.extend(part.outputs);
         self.sorts.extend(part.sorts);
+        self.slots.extend(part.slots);
         self.books.add(&part.books);
-        self.written = part.written;
+        self.written.absorb(part.written);
     }
 
     /// Moves the failures of rows up to `row` into another result.
@@ -186,9 +203,10 @@ impl BlockResult {
         self.events.sort_by_key(|event| (event.row, event.node));
     }
 
-    pub(crate) fn new(nodes: &[Node], opened: Vec<u32>) -> Self {
+    pub(crate) fn new(nodes: &[Node], opened: Vec<SourceFileAt>) -> Self {
         Self {
             opened,
+            populations: Vec::new(),
             notes: Vec::new(),
             failures: Vec::new(),
             letters: Vec::new(),
@@ -196,6 +214,7 @@ impl BlockResult {
             logs: Vec::new(),
             outputs: Vec::new(),
             sorts: Vec::new(),
+            slots: Vec::new(),
             books: Books::new(nodes),
             turns: VecDeque::new(),
             written: Written::default(),
@@ -206,49 +225,79 @@ impl BlockResult {
     }
 }
 
-/// Which source rows of a block have an output row. With one Sink, and one row a record, they need only be counted.
-#[derive(Default)]
-pub(crate) struct Written {
-    counts: bool,
-    rows: Vec<bool>,
-    /// The origin of the rows, where several may stem from one record.
-    shared: Option<Origin>,
-    counted: u64,
+/// Which source rows of a block have an output row.
+pub(crate) enum Written {
+    /// Each row of the block stems from a record of its own and goes to one Sink: it is enough to count them.
+    Counted(u64),
+    /// Several Sinks may write a row: which places of the block have been written.
+    Places(Vec<bool>),
+    /// Rows of one record may be written by several blocks: Source and ordinal of each written row.
+    Rows(Vec<(u16, u64)>),
+}
+
+impl Default for Written {
+    fn default() -> Self {
+        Written::Counted(0)
+    }
 }
 
 impl Written {
-    /// Nothing is written yet of the rows of a batch that goes to so many Sinks; several rows may stem from one record
-    /// where a Source `expands`.
-    pub(crate) fn new(batch: &Batch, sinks: usize, expands: bool) -> Self {
-        let counts = sinks <= 1 && !expands;
-        let places = batch.rows.checked_sub(1).map_or(0, |last| batch.origin.block_row(last) as usize + 1);
-        let shared = expands.then(|| batch.origin.clone());
-        Self { counts, rows: if counts { Vec::new() } else { vec![false; places] }, shared, counted: 0 }
+    /// Nothing is written yet of the rows of a batch that goes to so many Sinks; `tracks` says whether rows must be told
+    /// apart by where they come from.
+    pub(crate) fn new(batch: &Batch, sinks: usize, tracks: bool) -> Self {
+        let places = || batch.rows.checked_sub(1).map_or(0, |last| batch.origin.block_row(last) as usize + 1);
+        match (tracks, sinks) {
+            (true, _) => Written::Rows(Vec::new()),
+            (false, 0 | 1) => Written::Counted(0),
+            (false, _) => Written::Places(vec![false; places()]),
+        }
     }
 
+    /// Adds the rows of a batch, except those at refused places.
     pub(crate) fn add(&mut self, batch: &Batch, refused: impl Iterator<Item = u32>) {
-        if self.counts {
-            self.counted += (batch.rows - refused.count()) as u64;
+        if let Written::Counted(rows) = self {
+            *rows += (batch.rows - refused.count()) as u64;
             return;
         }
         let refused: Vec<u32> = refused.collect();
         for row in 0..batch.rows {
             let at = batch.origin.block_row(row);
-            if !refused.contains(&at) {
-                self.rows[at as usize] = true;
+            if refused.contains(&at) {
+                continue;
+            }
+            match self {
+                Written::Counted(_) => {}
+                Written::Places(places) => places[at as usize] = true,
+                Written::Rows(rows) => {
+                    let (run, distance) = batch.origin.locate(row);
+                    rows.push((run.source, run.ordinal + distance));
+                }
             }
         }
     }
 
+    /// Adds what a part of the block wrote.
+    pub(crate) fn absorb(&mut self, part: Written) {
+        match (self, part) {
+            (Written::Rows(rows), Written::Rows(more)) => rows.extend(more),
+            // A part has all of the block, or nothing was written before it.
+            (_, Written::Counted(0)) => {}
+            (whole, part) => *whole = part,
+        }
+    }
+
     /// How many source rows have an output row for the first time.
-    pub(crate) fn count(&self, seen: &mut SeenRows) -> u64 {
-        let written = self.rows.iter().enumerate().filter(|(_, row)| **row);
-        let Some(origin) = &self.shared else { return self.counted + written.count() as u64 };
-        let is_new = |(place, _): &(usize, &bool)| {
-            let (run, distance) = origin.at(*place as u32);
-            seen.is_new(usize::from(run.source), run.ordinal + distance)
-        };
-        written.filter(is_new).count() as u64
+    pub(crate) fn count(self, seen: &mut SeenRows) -> u64 {
+        match self {
+            Written::Counted(rows) => rows,
+            Written::Places(places) => places.iter().filter(|written| **written).count() as u64,
+            Written::Rows(mut rows) => {
+                // Each Sink has added all of its rows.
+                rows.sort_unstable();
+                rows.dedup();
+                rows.iter().filter(|(source, ordinal)| seen.is_new(usize::from(*source), *ordinal)).count() as u64
+            }
+        }
     }
 }
 
@@ -257,16 +306,16 @@ pub(crate) enum SeenRows {
     /// Rows come in the order of their Source: the ordinal of the last one of each. The rows of one record may be spread
     /// over several blocks.
     Last(Vec<u64>),
-    /// A Sink orders its rows, so they come in any order: a bit for each row of each Source.
+    /// Rows come in any order, because they are sorted or held: a bit for each row of each Source.
     All(Vec<Vec<u64>>, Reservation),
 }
 
 impl SeenRows {
-    /// Nothing was written yet. `sorted` says whether a Sink orders its rows.
-    pub(crate) fn new(sources: usize, sorted: bool, budget: &Arc<Budget>) -> Self {
-        match sorted {
-            false => SeenRows::Last(vec![0; sources]),
-            true => SeenRows::All(vec![Vec::new(); sources], budget.reserve("written rows", 0)),
+    /// Nothing was written yet. `in_order` says whether the rows of a Source are written in their order.
+    pub(crate) fn new(sources: usize, in_order: bool, budget: &Arc<Budget>) -> Self {
+        match in_order {
+            true => SeenRows::Last(vec![0; sources]),
+            false => SeenRows::All(vec![Vec::new(); sources], budget.reserve("written rows", 0)),
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clinker_plan::{CompiledPlan, Node, Operator, Rate};
 
 use crate::RunError;
+use crate::block::Population;
 use crate::error::exit;
 
 /// Counts of rows read and rejected, and the ceilings on them.
@@ -62,6 +63,13 @@ impl Breakers {
     pub(crate) fn reach(&mut self, source: u16, ordinal: u64) {
         let read = &mut self.sources[usize::from(source)].read;
         *read = ordinal.max(*read);
+    }
+
+    /// Counts a file that was read whole. Its declared-type failures count here, and not again when they are written.
+    pub(crate) fn population(&mut self, population: &Population) -> Result<(), RunError> {
+        self.reach(population.source, population.ordinal);
+        self.type_failures += population.typed;
+        if population.typed > 0 { self.check_types() } else { Ok(()) }
     }
 
     /// Counts a dead letter.

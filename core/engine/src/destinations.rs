@@ -76,12 +76,13 @@ impl<'p> Destinations<'p> {
 
     /// Refuses outputs for single source files below a Merge that mixes them.
     pub(crate) fn check_mixed(&self, merge: NodeId) -> Result<(), RunError> {
-        let below = |id: &NodeId| {
-            *id > merge
-                && sources_above(self.plan, *id).iter().any(|source| sources_above(self.plan, merge).contains(source))
-        };
+        let mut below = vec![false; self.plan.nodes.len()];
+        below[merge] = true;
+        for id in merge + 1..self.plan.nodes.len() {
+            below[id] = self.plan.nodes[id].inputs.iter().any(|input| below[input.node]);
+        }
         let mut per_file = self.sinks().filter(|id| !self.preview && self.sink(*id).path.per_source_file());
-        match per_file.find(below) {
+        match per_file.find(|id| below[*id]) {
             None => Ok(()),
             Some(id) => {
                 let (sink, merge) = (&self.plan.nodes[id].name, &self.plan.nodes[merge].name);

@@ -15,16 +15,20 @@ use clinker_plan::{CompiledPlan, LogWhen, NodeId, Operator, SourcePlan, Strategy
 use clinker_publish::Attempt;
 
 use crate::apply::{Applier, LetterFile, Outputs};
-use crate::block::SeenRows;
+use crate::block::{BlockResult, SeenRows};
 use crate::breakers::Breakers;
 use crate::destinations::Destinations;
+use crate::effects::UnitEffects;
 use crate::error::exit;
+use crate::feed::{Body, SortedFeed, Work, run_feed};
 use crate::operators::sink::SinkOperator;
-use crate::operators::sort::Sorter;
+use crate::operators::sort::{Sorter, spill_failed};
 use crate::operators::transform::log;
 use crate::outputs::sync_all;
 use crate::runtime::{InputPaths, Letters, Runtime};
-use crate::unit::{Part, drain_sorted, parts, run_interleave, run_source};
+use crate::schedule::run_units;
+use crate::slot::Slots;
+use crate::unit::{Unit, encoded};
 use crate::{Books, RunEnvelope, RunError, sidecar, spill};
 
 /// What a completed run did.
@@ -54,6 +58,8 @@ pub struct RunReport {
     pub debt: Vec<String>,
     /// Warnings that only a run can know.
     pub warnings: Vec<Diagnostic>,
+    /// The stages that have spilled, with the bytes that each of them has written.
+    pub spilled: Vec<(Arc<str>, u64)>,
 }
 
 /// Runs a plan. Nothing is published unless it succeeds.
@@ -80,12 +86,7 @@ pub fn run(plan: &CompiledPlan, mut envelope: RunEnvelope) -> Result<RunReport, 
     let sinks = sink_operators(plan);
     let mut applier = applier(&runtime, &sinks, envelope, destinations, letter_file_of)?;
     log_boundaries(&runtime, LogWhen::BeforeTransform);
-    for part in parts(plan) {
-        match part {
-            Part::Source(source) => run_source(&runtime, source, &sinks, &mut applier)?,
-            Part::Interleave(merge) => run_interleave(&runtime, merge, &sinks, &mut applier)?,
-        }
-    }
+    run_units(&runtime, &sinks, &mut applier)?;
     drain_sorted(&runtime, &sinks, &mut applier)?;
     log_boundaries(&runtime, LogWhen::AfterTransform);
     for sink in &sinks {
@@ -149,6 +150,7 @@ fn report(runtime: &Runtime<'_>, applier: &Applier<'_>) -> RunReport {
         peak_reserved: runtime.budget.peak(),
         debt: Vec::new(),
         warnings: applier.warnings.clone(),
+        spilled: runtime.spill.stages(),
     }
 }
 
@@ -187,13 +189,13 @@ fn applier<'p>(
         books: Books::new(&plan.nodes),
         worst: Worst::default(),
         ok_rows: 0,
-        ok_seen: SeenRows::new(plan.nodes.len(), sinks.iter().any(SinkOperator::sorts), &runtime.budget),
+        ok_seen: SeenRows::new(plan.nodes.len(), !runtime.reorders_rows, &runtime.budget),
         sorters: sorters(runtime, sinks),
         breakers: Breakers::new(plan),
         logged: vec![0; plan.nodes.len()],
         last_instant: i128::MIN,
         warnings: Vec::new(),
-        current_source: 0,
+        slots: Slots::new(runtime),
     })
 }
 
@@ -204,6 +206,31 @@ fn sorters<'p>(runtime: &Runtime<'p>, sinks: &[SinkOperator<'p>]) -> Vec<Option<
         sorters[sink.node] = sink.sorter(runtime);
     }
     sorters
+}
+
+/// Writes what the Sinks have put in order, in plan order.
+fn drain_sorted<'p>(
+    runtime: &Runtime<'p>,
+    sinks: &[SinkOperator<'p>],
+    applier: &mut Applier<'p>,
+) -> Result<(), RunError> {
+    let unit = Unit::of_sinks(sinks);
+    for sink in sinks {
+        let Some(sorter) = applier.sorters[sink.node].take() else { continue };
+        let name = &runtime.plan.nodes[sink.node].name;
+        let sorted = sorter.finish().map_err(|error| spill_failed(name, error))?;
+        let mut feed = SortedFeed::new(runtime, sink.node, sorted);
+        let process = |work: Work| match work.body {
+            Body::Sorted(part) => encoded(runtime, sink, part.rows()),
+            body => {
+                let mut result = BlockResult::new(&runtime.plan.nodes, Vec::new());
+                result.fault = if let Body::Fault(error) = body { Some(error) } else { None };
+                result
+            }
+        };
+        run_feed(runtime, name, &mut feed, &process, &mut UnitEffects { runtime, unit: &unit, applier })?;
+    }
+    Ok(())
 }
 
 /// Log events that stand before the first or after the last record of a Transform.

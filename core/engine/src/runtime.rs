@@ -7,9 +7,9 @@ use clinker_cxl::{RunContext, SourceContext};
 use clinker_dlq::{Clock, ColumnMap, Layout, SOURCE_RECORD};
 use clinker_events::{Level, Progress, Subscriber};
 use clinker_format::BlockBound;
-use clinker_memory::Budget;
+use clinker_memory::{Budget, Policy};
 use clinker_memory::spill::SpillDirectory;
-use clinker_plan::{CompiledPlan, NodeId, Operator, SourcePlan, Strategy};
+use clinker_plan::{CompiledPlan, Delivery, MergeMode, NodeId, Operator, SourcePlan, Strategy};
 
 use crate::envelope::InputOpener;
 use crate::liveness::live_columns;
@@ -33,6 +33,8 @@ pub(crate) struct Runtime<'p> {
     /// Whether rows are told apart by where they come from: several may stem from one record of a Source, or a Sink
     /// gives back later what it was given.
     pub tracks_rows: bool,
+    /// Whether rows of a Source may be written in another order than they are read in.
+    pub reorders_rows: bool,
     /// Where state goes that leaves memory.
     pub spill: Arc<SpillDirectory>,
     pub live: Vec<Vec<bool>>,
@@ -81,15 +83,14 @@ impl<'p> Runtime<'p> {
     ) -> Result<Self, RunError> {
         let writes_letters = plan.failures.strategy == Strategy::Continue && envelope.preview.is_none();
         let letters = if writes_letters { Letters::new(plan)? } else { None };
-        let budget = Budget::watching(plan.memory.limit, clinker_memory::resident_bytes);
+        let budget = Budget::watching(plan.memory.limit, policy(plan), clinker_memory::resident_bytes);
+        let reorders_rows = reorders_rows(plan);
         let (in_flight, bytes) = share(plan.memory.limit, envelope.threads);
         Ok(Self {
             plan,
-            tracks_rows: plan.nodes.iter().any(|node| match &node.operator {
-                Operator::Source(source) => source.expands,
-                Operator::Sink(sink) => !sink.sort.is_empty(),
-                _ => false,
-            }),
+            tracks_rows: reorders_rows
+                || plan.nodes.iter().any(|node| matches!(&node.operator, Operator::Source(source) if source.expands)),
+            reorders_rows,
             spill: spill::directory(plan, envelope),
             live: live_columns(plan, letters.is_some()),
             letters,
@@ -137,6 +138,25 @@ impl<'p> Runtime<'p> {
             _ => unreachable!("units start at Sources"),
         }
     }
+}
+
+/// Whether rows of a Source may be written in another order than they are read in: they are sorted or held, or written
+/// beside the way to a Merge that takes turns.
+fn reorders_rows(plan: &CompiledPlan) -> bool {
+    plan.nodes.iter().enumerate().any(|(id, node)| match &node.operator {
+        Operator::Source(source) => source.order.is_some(),
+        Operator::Sink(sink) => !sink.sort.is_empty(),
+        Operator::Merge(merge) => (0..node.inputs.len()).any(|at| match node.deliveries[at] {
+            Delivery::Handoff => merge.mode != MergeMode::Concat && !plan.is_exclusive(id, at),
+            Delivery::Held(_) => !plan.is_deferred(id, at),
+        }),
+        Operator::Transform(_) | Operator::Route(_) => false,
+    })
+}
+
+/// Which holder spills first, as the document says.
+fn policy(plan: &CompiledPlan) -> Policy {
+    if plan.memory.backpressure == "both" { Policy::LargestFirst } else { Policy::Priority }
 }
 
 /// The most detailed level that the subscriber wants.

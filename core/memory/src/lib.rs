@@ -8,14 +8,41 @@ pub mod spill;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+/// Who spills first: the smaller number.
+pub mod priority {
+    /// Rows that are held for a reader.
+    pub const SLOT: u8 = 0;
+    /// A sort.
+    pub const SORT: u8 = 20;
+    /// The file of a Source whose order is verified: when nobody else can give anything back.
+    pub const BARRIER: u8 = 40;
+}
+
+/// Which holder spills when memory is short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// The one with the smallest priority number; of several the largest.
+    Priority,
+    /// The largest one.
+    LargestFirst,
+}
+
+/// What a holder that can spill has reserved.
+#[derive(Clone, Copy, Debug)]
+struct Holder {
+    priority: u8,
+    bytes: u64,
+}
+
 /// The budget of one run. Shared; counting is atomic.
 #[derive(Debug)]
 pub struct Budget {
     limit: u64,
+    policy: Policy,
     used: AtomicU64,
     peak: AtomicU64,
-    /// What each holder that can spill has reserved; none for numbers that were given back.
-    spillable: Mutex<Vec<Option<u64>>>,
+    /// The holders that can spill; none for numbers that were given back.
+    spillable: Mutex<Vec<Option<Holder>>>,
     /// Tells the resident size of the process; a backstop for what nobody has reserved.
     resident: fn() -> Option<u64>,
 }
@@ -23,13 +50,13 @@ pub struct Budget {
 impl Budget {
     /// A budget of `limit` bytes.
     pub fn new(limit: u64) -> Arc<Self> {
-        Self::watching(limit, || None)
+        Self::watching(limit, Policy::Priority, || None)
     }
 
     /// A budget that also looks at the resident size of the process.
-    pub fn watching(limit: u64, resident: fn() -> Option<u64>) -> Arc<Self> {
+    pub fn watching(limit: u64, policy: Policy, resident: fn() -> Option<u64>) -> Arc<Self> {
         let (used, peak) = (AtomicU64::new(0), AtomicU64::new(0));
-        Arc::new(Self { limit, used, peak, spillable: Mutex::new(Vec::new()), resident })
+        Arc::new(Self { limit, policy, used, peak, spillable: Mutex::new(Vec::new()), resident })
     }
 
     /// The hard limit in bytes.
@@ -59,36 +86,49 @@ impl Budget {
     }
 
     /// An empty reservation for a named holder that can give its memory back when it is asked to.
-    pub fn reserve_spillable(self: &Arc<Self>, holder: &'static str) -> Reservation {
+    pub fn reserve_spillable(self: &Arc<Self>, holder: &'static str, priority: u8) -> Reservation {
         let mut spillable = self.holders();
         let number = spillable.iter().position(Option::is_none).unwrap_or_else(|| {
             spillable.push(None);
             spillable.len() - 1
         });
-        spillable[number] = Some(0);
+        spillable[number] = Some(Holder { priority, bytes: 0 });
         drop(spillable);
         Reservation { budget: Arc::clone(self), holder, bytes: 0, number: Some(number) }
     }
 
-    fn holders(&self) -> std::sync::MutexGuard<'_, Vec<Option<u64>>> {
+    fn holders(&self) -> std::sync::MutexGuard<'_, Vec<Option<Holder>>> {
         self.spillable.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Whether the holder of that number is the one to spill now: above the soft threshold the largest one is, and above
-    /// the limit whoever asks. Where the resident size alone is too large, a holder is asked only while it holds enough
-    /// that spilling helps.
+    /// Whether the holder of that number is the one to spill now: above the soft threshold the one that the policy chooses,
+    /// and above the limit whoever asks. Where the resident size alone is too large, a holder is asked only while it holds
+    /// enough that spilling helps.
     fn asks(&self, number: usize) -> bool {
         let holders = self.holders();
-        let own = holders[number].unwrap_or(0);
-        if own == 0 {
-            return false;
-        }
-        let largest = holders.iter().flatten().max().is_none_or(|largest| own >= *largest);
+        let own = holders[number].map_or(0, |holder| holder.bytes);
         let used = self.used();
-        if used > self.limit || (used > self.soft() && largest) {
-            return true;
+        if own == 0 {
+            false
+        } else if used > self.limit {
+            true
+        } else if used > self.soft() {
+            self.victim(&holders) == Some(number)
+        } else {
+            own > self.limit / 8
+                && self.victim(&holders) == Some(number)
+                && (self.resident)().is_some_and(|resident| resident > self.limit)
         }
-        largest && own > self.limit / 8 && (self.resident)().is_some_and(|resident| resident > self.limit)
+    }
+
+    /// The holder that the policy chooses.
+    fn victim(&self, holders: &[Option<Holder>]) -> Option<usize> {
+        let held = holders.iter().enumerate().filter_map(|(number, holder)| Some((number, (*holder)?)));
+        let chosen = held.filter(|(_, holder)| holder.bytes > 0).min_by_key(|(_, holder)| match self.policy {
+            Policy::Priority => (holder.priority, std::cmp::Reverse(holder.bytes)),
+            Policy::LargestFirst => (0, std::cmp::Reverse(holder.bytes)),
+        });
+        chosen.map(|(number, _)| number)
     }
 
     fn add(&self, bytes: u64) {
@@ -132,12 +172,10 @@ impl Reservation {
             self.budget.used.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
         }
         self.bytes = bytes;
-        self.note(Some(bytes));
-    }
-
-    fn note(&self, bytes: Option<u64>) {
-        if let Some(number) = self.number {
-            self.budget.holders()[number] = bytes;
+        if let Some(number) = self.number
+            && let Some(holder) = &mut self.budget.holders()[number]
+        {
+            holder.bytes = bytes;
         }
     }
 }
@@ -145,7 +183,9 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         self.budget.used.fetch_sub(self.bytes, Ordering::Relaxed);
-        self.note(None);
+        if let Some(number) = self.number {
+            self.budget.holders()[number] = None;
+        }
     }
 }
 
@@ -173,9 +213,9 @@ mod tests {
     }
 
     #[test]
-    fn eng_8_4_the_largest_holder_is_asked_and_above_the_limit_everybody() {
+    fn eng_8_4_the_chosen_holder_is_asked_and_above_the_limit_everybody() {
         let budget = Budget::new(1000);
-        let (mut small, mut large) = (budget.reserve_spillable("small"), budget.reserve_spillable("large"));
+        let (mut small, mut large) = (budget.reserve_spillable("small", 9), budget.reserve_spillable("large", 9));
         let fixed = budget.reserve("block", 300);
         small.resize(100);
         large.resize(350);
@@ -189,9 +229,27 @@ mod tests {
     }
 
     #[test]
+    fn eng_8_4_the_smaller_priority_goes_first_unless_the_largest_is_wanted() {
+        for (policy, chosen) in [(Policy::Priority, "slot"), (Policy::LargestFirst, "sort")] {
+            let budget = Budget::watching(1000, policy, || None);
+            let mut slot = budget.reserve_spillable("slot", priority::SLOT);
+            let mut sort = budget.reserve_spillable("sort", priority::SORT);
+            slot.resize(100);
+            sort.resize(800);
+            let asked: Vec<&str> =
+                [&slot, &sort].iter().filter(|one| one.is_asked_to_spill()).map(|one| one.holder()).collect();
+            assert_eq!(asked, [chosen]);
+            // A holder with nothing to give back is not asked: it frees nothing, and that is no error.
+            slot.resize(0);
+            sort.resize(900);
+            assert!(sort.is_asked_to_spill() && !slot.is_asked_to_spill());
+        }
+    }
+
+    #[test]
     fn eng_89_the_resident_size_is_a_backstop() {
-        let budget = Budget::watching(1000, || Some(1200));
-        let mut holder = budget.reserve_spillable("sort");
+        let budget = Budget::watching(1000, Policy::Priority, || Some(1200));
+        let mut holder = budget.reserve_spillable("sort", priority::SORT);
         holder.resize(100);
         assert!(!holder.is_asked_to_spill(), "there is nothing to gain");
         holder.resize(200);

@@ -54,6 +54,11 @@ impl CompiledPlan {
         })
     }
 
+    /// Whether everything above an input feeds nothing but what lies behind this input.
+    pub fn is_exclusive(&self, reader: NodeId, input: usize) -> bool {
+        edges::is_exclusive(&self.nodes, reader, input)
+    }
+
     /// Whether an input is held in name only: everything above it feeds nothing else, so that its chain begins when its
     /// turn has come.
     pub fn is_deferred(&self, reader: NodeId, input: usize) -> bool {

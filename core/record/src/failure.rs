@@ -24,6 +24,18 @@ pub enum Category {
 }
 
 impl Category {
+    /// All categories. Their positions serve where a category is stored.
+    pub const ALL: [Category; 8] = [
+        Category::MissingRequiredField,
+        Category::TypeCoercionFailure,
+        Category::RequiredFieldConversionFailure,
+        Category::NanInOutputField,
+        Category::ValidationFailure,
+        Category::ExpansionLimitExceeded,
+        Category::StructuralValidation,
+        Category::MultiValueJoinCollision,
+    ];
+
     /// The word in the dead-letter file.
     pub fn word(self) -> &'static str {
         match self {

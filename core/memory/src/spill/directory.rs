@@ -22,8 +22,8 @@ pub struct SpillDirectory {
     path: PathBuf,
     cap: Option<u64>,
     live: AtomicU64,
-    /// All bytes that were ever written.
-    written: AtomicU64,
+    /// Bytes that each stage has written, in the order in which the stages began.
+    stages: std::sync::Mutex<Vec<(Arc<str>, u64)>>,
     next: AtomicU64,
     /// Held as long as the run lives; none before the directory exists.
     lock: std::sync::Mutex<Option<File>>,
@@ -36,7 +36,7 @@ impl SpillDirectory {
             path: parent.join(format!("{PREFIX}{id}")),
             cap,
             live: AtomicU64::new(0),
-            written: AtomicU64::new(0),
+            stages: std::sync::Mutex::default(),
             next: AtomicU64::new(0),
             lock: std::sync::Mutex::new(None),
         })
@@ -54,17 +54,22 @@ impl SpillDirectory {
 
     /// Bytes that were written altogether.
     pub fn written(&self) -> u64 {
-        self.written.load(Ordering::Relaxed)
+        self.stages().iter().map(|(_, bytes)| bytes).sum()
     }
 
-    /// Starts a file, of which the frames are compressed or not.
+    /// The stages that have spilled, with the bytes that each of them has written.
+    pub fn stages(&self) -> Vec<(Arc<str>, u64)> {
+        self.stages.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+
+    /// Starts a file of a stage, of which the frames are compressed or not.
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn create(self: &Arc<Self>, compress: bool) -> Result<SpillWriter, SpillError> {
+    pub fn create(self: &Arc<Self>, stage: &Arc<str>, compress: bool) -> Result<SpillWriter, SpillError> {
         self.ensure().map_err(|error| SpillError::of(&self.path, "create the spill directory", error))?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        SpillWriter::create(Arc::clone(self), self.path.join(format!("{number:08}.spill")), compress)
+        SpillWriter::create(Arc::clone(self), Arc::clone(stage), self.path.join(format!("{number:08}.spill")), compress)
     }
 
     fn ensure(&self) -> io::Result<()> {
@@ -87,10 +92,16 @@ impl SpillDirectory {
                 self.live.fetch_sub(bytes, Ordering::Relaxed);
                 Err(SpillError::Quota { cap, live, refused: bytes })
             }
-            _ => {
-                self.written.fetch_add(bytes, Ordering::Relaxed);
-                Ok(())
-            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts what a stage has written.
+    pub(super) fn count(&self, stage: &Arc<str>, bytes: u64) {
+        let mut stages = self.stages.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match stages.iter_mut().find(|(known, _)| known == stage) {
+            Some((_, written)) => *written += bytes,
+            None => stages.push((Arc::clone(stage), bytes)),
         }
     }
 

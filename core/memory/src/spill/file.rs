@@ -7,13 +7,16 @@ use std::sync::Arc;
 
 use super::{SpillDirectory, SpillError};
 
-/// The longest frame. A longer length in a file is a sign of damage, and is refused before anything is allocated.
-pub const MAX_FRAME: usize = 64 << 20;
+/// The longest piece of a frame. A longer length in a file is a sign of damage, and is refused before anything is
+/// allocated.
+pub const MAX_FRAME: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 
 /// What a file begins with: a name, a version, and whether frames are compressed (`l`) or not (`r`).
 const MAGIC: [u8; 5] = *b"CLSP1";
 const RAW: u8 = b'r';
 const LZ4: u8 = b'l';
+/// Set in the length of a piece that is not the last one of its frame.
+const GOES_ON: u32 = 1 << 31;
 /// Length and checksum in front of each frame.
 const FRAME_HEAD: usize = 8;
 /// Bytes between a reader or writer and its file.
@@ -23,31 +26,44 @@ const BUFFER: usize = 64 << 10;
 pub struct SpillWriter {
     /// None once the file was finished.
     file: Option<SpillFile>,
+    /// Who spills.
+    stage: Arc<str>,
     out: BufWriter<File>,
     compress: bool,
     packed: Vec<u8>,
 }
 
 impl SpillWriter {
-    pub(super) fn create(directory: Arc<SpillDirectory>, path: PathBuf, compress: bool) -> Result<Self, SpillError> {
+    pub(super) fn create(
+        directory: Arc<SpillDirectory>,
+        stage: Arc<str>,
+        path: PathBuf,
+        compress: bool,
+    ) -> Result<Self, SpillError> {
         let created = File::create_new(&path).map_err(|error| SpillError::of(&path, "create the spill file", error))?;
         let mut file = SpillFile { directory, path, bytes: 0, frames: 0 };
         let mut out = BufWriter::with_capacity(BUFFER, created);
         let head = [&MAGIC[..], &[if compress { LZ4 } else { RAW }]].concat();
         file.charge(head.len() as u64)?;
         out.write_all(&head).map_err(|error| SpillError::of(&file.path, "write", error))?;
-        Ok(Self { file: Some(file), out, compress, packed: Vec::new() })
+        Ok(Self { file: Some(file), stage, out, compress, packed: Vec::new() })
     }
 
-    /// Appends a frame.
+    /// Appends a frame. One that is longer than [`MAX_FRAME`], because a single record is, is stored in pieces.
     ///
     /// # Errors
     /// The quota (E320), a full volume (E321), or another failure to write.
-    ///
-    /// # Panics
-    /// When the frame is longer than [`MAX_FRAME`]: its maker keeps batches smaller.
     pub fn frame(&mut self, bytes: &[u8]) -> Result<(), SpillError> {
-        assert!(bytes.len() <= MAX_FRAME, "a frame of {} bytes", bytes.len());
+        let mut rest = bytes;
+        while rest.len() > MAX_FRAME {
+            let (piece, more) = rest.split_at(MAX_FRAME);
+            self.piece(piece, true)?;
+            rest = more;
+        }
+        self.piece(rest, false)
+    }
+
+    fn piece(&mut self, bytes: &[u8], goes_on: bool) -> Result<(), SpillError> {
         let Some(file) = &mut self.file else { unreachable!("a finished writer is gone") };
         let content = if self.compress {
             self.packed.clear();
@@ -64,7 +80,8 @@ impl SpillWriter {
         file.charge((FRAME_HEAD + content.len()) as u64)?;
         file.frames += 1;
         let mut head = [0; FRAME_HEAD];
-        head[..4].copy_from_slice(&(content.len() as u32).to_le_bytes());
+        let len = content.len() as u32 | if goes_on { GOES_ON } else { 0 };
+        head[..4].copy_from_slice(&len.to_le_bytes());
         head[4..].copy_from_slice(&crc32fast::hash(content).to_le_bytes());
         let written = self.out.write_all(&head).and_then(|()| self.out.write_all(content));
         written.map_err(|error| SpillError::of(&file.path, "write", error))
@@ -82,6 +99,7 @@ impl SpillWriter {
     pub fn finish(mut self) -> Result<SpillFile, SpillError> {
         let Some(file) = self.file.take() else { unreachable!("a finished writer is gone") };
         self.out.flush().map_err(|error| SpillError::of(&file.path, "write", error))?;
+        file.directory.count(&self.stage, file.bytes);
         Ok(file)
     }
 }
@@ -156,32 +174,44 @@ impl SpillReader {
     /// # Errors
     /// Damage: a wrong length or checksum, or an early end.
     pub fn frame(&mut self, out: &mut Vec<u8>) -> Result<bool, SpillError> {
+        out.clear();
         if self.left == 0 {
             return Ok(false);
         }
-        self.left -= 1;
+        while self.piece(out)? {}
+        Ok(true)
+    }
+
+    /// Appends the next piece to `out`; `true` when its frame goes on.
+    fn piece(&mut self, out: &mut Vec<u8>) -> Result<bool, SpillError> {
+        self.left = self.left.checked_sub(1).ok_or_else(|| self.corrupt("it ends inside a frame"))?;
         let mut head = [0; FRAME_HEAD];
         self.fill(&mut head)?;
         let (len, checksum) = head.split_at(4);
-        let len = u32::from_le_bytes(len.try_into().expect("four bytes")) as usize;
-        // Compression may make a frame a little longer.
+        let len = u32::from_le_bytes(len.try_into().expect("four bytes"));
+        let (len, goes_on) = ((len & !GOES_ON) as usize, len & GOES_ON != 0);
+        // Compression may make a piece a little longer.
         if len > lz4_flex::block::get_maximum_output_size(MAX_FRAME) + 4 {
             return Err(self.corrupt("a frame is longer than frames may be"));
         }
-        let mut content = std::mem::take(if self.compressed { &mut self.packed } else { out });
-        content.clear();
-        content.resize(len, 0);
-        self.fill(&mut content)?;
-        if crc32fast::hash(&content).to_le_bytes() != checksum {
+        let start = out.len();
+        let mut packed = std::mem::take(&mut self.packed);
+        let content = if self.compressed {
+            packed.resize(len, 0);
+            &mut packed[..]
+        } else {
+            out.resize(start + len, 0);
+            &mut out[start..]
+        };
+        self.fill(content)?;
+        if crc32fast::hash(content).to_le_bytes() != checksum {
             return Err(self.corrupt("a checksum is wrong"));
         }
-        if !self.compressed {
-            *out = content;
-            return Ok(true);
+        if self.compressed {
+            self.unpack(&packed, out)?;
         }
-        self.unpack(&content, out)?;
-        self.packed = content;
-        Ok(true)
+        self.packed = packed;
+        Ok(goes_on)
     }
 
     fn unpack(&self, content: &[u8], out: &mut Vec<u8>) -> Result<(), SpillError> {
@@ -192,9 +222,9 @@ impl SpillReader {
         if len > MAX_FRAME {
             return Err(self.corrupt("a frame is longer than frames may be"));
         }
-        out.clear();
-        out.resize(len, 0);
-        match lz4_flex::block::decompress_into(packed, out) {
+        let start = out.len();
+        out.resize(start + len, 0);
+        match lz4_flex::block::decompress_into(packed, &mut out[start..]) {
             Ok(written) if written == len => Ok(()),
             _ => Err(self.corrupt("a frame cannot be decompressed")),
         }

@@ -18,7 +18,7 @@ fn written(directory: &Arc<SpillDirectory>) -> SpillFile {
 }
 
 fn written_as(directory: &Arc<SpillDirectory>, compress: bool) -> SpillFile {
-    let mut writer = directory.create(compress).expect("a file");
+    let mut writer = directory.create(&stage(), compress).expect("a file");
     frames().iter().for_each(|frame| writer.frame(frame).expect("it is written"));
     writer.finish().expect("it is complete")
 }
@@ -34,6 +34,10 @@ fn read(file: &SpillFile) -> Result<Vec<Vec<u8>>, SpillError> {
 fn only_file(directory: &SpillDirectory) -> PathBuf {
     let entries = fs::read_dir(directory.path()).expect("the directory").flatten();
     entries.map(|entry| entry.path()).find(|path| path.extension().is_some()).expect("a spill file")
+}
+
+fn stage() -> Arc<str> {
+    Arc::from("by_key")
 }
 
 #[test]
@@ -80,14 +84,14 @@ fn eng_9_2_damage_is_an_error_and_never_a_shorter_result() {
 fn e320_the_cap_counts_what_is_on_disk_at_one_moment() {
     let parent = parent();
     let directory = SpillDirectory::new(parent.path(), "a", Some(1000));
-    let mut writer = directory.create(false).expect("a file");
+    let mut writer = directory.create(&stage(), false).expect("a file");
     writer.frame(&[1; 600]).expect("it fits");
     let refused = writer.frame(&[1; 600]).expect_err("it does not");
     assert!(matches!(refused, SpillError::Quota { cap: 1000, live: 614, refused: 608 }), "{refused:?}");
     assert_eq!(refused.code(), Some("E320"));
     drop(writer);
     assert_eq!(directory.live(), 0, "an unfinished file is gone");
-    let mut writer = directory.create(false).expect("a file");
+    let mut writer = directory.create(&stage(), false).expect("a file");
     writer.frame(&[1; 900]).expect("there is room again");
 }
 
@@ -98,7 +102,7 @@ fn eng_101_a_directory_that_disappeared_is_reported() {
     let file = written(&directory);
     fs::remove_dir_all(directory.path()).expect("removed");
     assert!(matches!(read(&file), Err(SpillError::Gone { .. })));
-    assert!(matches!(directory.create(false), Err(SpillError::Gone { .. })));
+    assert!(matches!(directory.create(&stage(), false), Err(SpillError::Gone { .. })));
 }
 
 #[test]
@@ -137,4 +141,24 @@ fn e321_a_full_volume_is_told_from_other_failures() {
     assert_eq!(error.code(), Some("E321"));
     let other = SpillError::of(std::path::Path::new("x"), "write", std::io::Error::other("broken"));
     assert_eq!(other.code(), None);
+}
+
+#[test]
+fn eng_9_2_a_frame_of_one_large_record_is_stored_in_pieces() {
+    let parent = tempfile::tempdir().expect("a directory");
+    let directory = SpillDirectory::new(parent.path(), "run", None);
+    let large: Vec<u8> = (0..2 * MAX_FRAME + 17).map(|at| (at % 251) as u8).collect();
+    for compress in [false, true] {
+        let mut writer = directory.create(&stage(), compress).expect("it is created");
+        for frame in [&b"before"[..], &large, b"", b"behind"] {
+            writer.frame(frame).expect("it is written");
+        }
+        let file = writer.finish().expect("it is complete");
+        let (mut reader, mut frame) = (file.open().expect("it opens"), Vec::new());
+        for expected in [&b"before"[..], &large, b"", b"behind"] {
+            assert!(reader.frame(&mut frame).expect("it is read") && frame == expected);
+        }
+        assert!(!reader.frame(&mut frame).expect("the end"));
+    }
+    assert_eq!(directory.stages().len(), 1, "both files are of one stage");
 }

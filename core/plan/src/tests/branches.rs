@@ -1,7 +1,7 @@
 //! Routes and Merges: ports, order, columns, and what would have to be held.
 
 use super::*;
-use crate::{MergeMode, MergePlan, RoutePlan};
+use crate::{Delivery, HeldBecause, MergeMode, MergePlan, RoutePlan};
 
 const SOURCE: &str = "config: { name: s, type: toy, path: PATH, schema: [ { name: x, type: int } ] } }";
 
@@ -193,8 +193,8 @@ fn nodes_5_what_a_merge_needs() {
         &[("E000", "needs `mode: interleave`")],
     );
     expect(
-        &flow("a m~a out<m").replace("interleave }", "interleave, ‹interleave_seed: 3 }"),
-        &[("E000", "`interleave_seed` of a merge's `config` is not available")],
+        &flow("a m~a out<m").replace("interleave }", "interleave, interleave_seed: ‹-3 }"),
+        &[("E000", "must be an integer from 0")],
     );
     expect(
         &flow("a m=a out<m").replace("{ type: merge", "‹{ type: merge").replace("inputs: [ a ]", "‹input: a"),
@@ -211,22 +211,60 @@ fn eng_133_turns_of_an_interleave() {
     assert_eq!(merge(&plan(&text), "m").mode, MergeMode::Interleave { turn: 1 });
 }
 
+/// The inputs that are held, as `reader<input reason`.
+fn held(nodes: &str) -> Vec<String> {
+    let plan = plan(&flow(nodes));
+    let name = |node: usize| plan.nodes[node].name.to_string();
+    let edge = |(reader, at, input): (usize, usize, crate::Input)| {
+        let port = plan.nodes[input.node].ports[input.port].name.as_ref().map(|port| format!(".{port}"));
+        let why = match plan.nodes[reader].deliveries[at] {
+            Delivery::Held(HeldBecause::LaterInput) if plan.is_deferred(reader, at) => "deferred",
+            Delivery::Held(HeldBecause::LaterInput) => "later",
+            Delivery::Held(HeldBecause::Seeded) => "seeded",
+            Delivery::Held(HeldBecause::CircularWait) => "circular",
+            Delivery::Handoff => "handoff",
+        };
+        format!("{}<{}{} {why}", name(reader), name(input.node), port.unwrap_or_default())
+    };
+    plan.held_edges().map(edge).collect()
+}
+
 #[test]
-fn eng_10_inputs_that_would_be_held_are_refused() {
-    let held = |input: &str| format!("input `{input}` of merge `m` would have to be held until its turn");
-    // Both branches of one Route: the second one would wait.
-    expect(&flow("a r?a m=r.big+‹r.rest out<m"), &[("E000", &held("r.rest"))]);
-    expect(&flow("a r?a m=r.big+‹r.rest out<m"), &[("E000", "`r` reaches `m` through another input too")]);
-    expect(&flow("a r?a t<r.big u<r.rest m=t+‹u out<m"), &[("E000", "`r` is also read by `t`")]);
-    // Turns ask for every input alone.
-    expect(&flow("a b m~‹a+b out<m out2<a"), &[("E000", "`a` is also read by `out2`")]);
-    expect(&flow("a r?a m~‹r.big+‹r.rest out<m"), &[("E000", &held("r.big")), ("E000", &held("r.rest"))]);
-    // The first input of a concat is read as it comes; branches that nobody reads hold up nothing.
-    plan(&flow("a b m=a+b out<m out2<a"));
-    plan(&flow("a r?a b s?b m=r.big+s.big out<m"));
-    plan(&flow("a b c n=a+b m=c+n out<m"));
-    // Above an input that waits, nothing may be shared.
-    expect(&flow("a b c n=a+b m=c+‹n out<m out2<a"), &[("E000", "`a` is also read by `out2`")]);
+fn eng_10_d_later_inputs_of_a_concat_are_held() {
+    assert_eq!(held("a b m=a+b out<m"), ["m<b deferred"]);
+    // What is above feeds something else too.
+    assert_eq!(held("a b m=a+b out<m out2<b"), ["m<b later"]);
+    assert_eq!(held("a b m=a+b out<m out2<a"), ["m<b deferred"]);
+    assert_eq!(held("a r?a m=r.big+r.rest out<m"), ["m<r.rest later"]);
+    assert_eq!(held("a r?a t<r.big u<r.rest m=t+u out<m"), ["m<u later"]);
+    assert_eq!(held("a r?a b s?b m=r.big+s.big out<m"), ["m<s.big deferred"]);
+    assert_eq!(held("a b c n=a+b m=c+n out<m"), ["n<b deferred", "m<n deferred"]);
+    assert_eq!(held("a b c n=a+b m=c+n out<m out2<a"), ["n<b deferred", "m<n later"]);
+    assert_eq!(held("a b m=a+b n=b+a out<m out2<n"), ["n<a later", "m<b later"]);
+}
+
+#[test]
+fn eng_10_g_inputs_that_would_wait_for_each_other_are_held() {
+    assert_eq!(held("a b m~a+b out<m"), [""; 0]);
+    assert_eq!(held("a b m~a+b out<m out2<a"), [""; 0], "another reader follows");
+    assert_eq!(held("a r?a m~r.big+r.rest out<m"), ["m<r.big circular", "m<r.rest circular"]);
+    assert_eq!(held("a r?a b m~r.big+b+r.rest out<m"), ["m<r.big circular", "m<r.rest circular"]);
+    assert_eq!(held("a b n~a+b m~n+a out<m"), ["m<n circular", "m<a circular"]);
+    // A Merge below another one pulls all that is above; one beside it waits for what it shares.
+    assert_eq!(held("a b c n~a+b m~n+c out<m"), [""; 0]);
+    assert_eq!(held("a b c n~a+b m~a+c out<m out2<n"), ["n<a circular"]);
+    // What is held inside must have ended before the turns begin.
+    assert_eq!(held("a r?a b n=r.big+r.rest m~n+b out<m"), ["n<r.rest later", "m<n circular"]);
+    // A finished result takes turns with a Source.
+    assert_eq!(held("a r?a b n~r.big+r.rest m~n+b out<m"), ["n<r.big circular", "n<r.rest circular"]);
+}
+
+#[test]
+fn eng_10_d_every_input_of_a_seeded_interleave_is_held() {
+    let text = flow("a b m~a+b out<m").replace("interleave }", "interleave, interleave_seed: 18446744073709551615 }");
+    let plan = plan(&text);
+    assert_eq!(merge(&plan, "m").mode, MergeMode::Seeded { seed: u64::MAX });
+    assert_eq!(named(&plan, "m").deliveries, [Delivery::Held(HeldBecause::Seeded); 2]);
 }
 
 #[test]

@@ -263,13 +263,20 @@ fn e349_a_rest_source_has_no_sections() {
 fn e366_declared_order_that_cannot_be() {
     expect(&with("‹on_unsorted: error"), &[("E366", "needs `sort_order`")]);
     expect(&with("sort_order: ‹[]"), &[("E366", "lists no field")]);
+    expect(&with("sort_order: [id, ‹id]"), &[("E366", "`sort_order` lists `id` twice")]);
+    expect(&with("sort_order: [‹idx]"), &[("E366", "which is no incoming column")]);
+    expect(&with("sort_order: [{ field: ‹id, null_order: drop }]"), &[("E366", "would lose records")]);
+    expect(&with("sort_order: [id]\n      on_unsorted: ‹maybe"), &[("E000", "`warn`, `error`")]);
+    let plan = plan(&with("sort_order: [{ field: id, order: desc, null_order: first }]\n      on_unsorted: error"));
+    let crate::Operator::Source(source) = &plan.nodes[0].operator else { panic!("a source") };
+    let order = source.order.as_ref().expect("an order");
+    assert!(order.refuses && order.keys[0].key.descending);
 }
 
 #[test]
 fn nodes_2_1_source_keys_that_are_not_built() {
     for key in [
         "correlation_key: id",
-        "sort_order: [id]",
         "watermark: { column: id }",
         "dlq_granularity: document",
         "resource: r",

@@ -11,7 +11,7 @@ use clinker_record::text::CellWriter;
 use clinker_record::{Batch, Category, Column, Failure, Schema};
 
 use super::failing::{StopAs, fail_rows};
-use super::sort::{Keyed, Sorter, Sorting};
+use super::sort::{Keyed, Sorter, Sorting, key_columns};
 use crate::RunError;
 use crate::block::{BlockResult, Keys, SinkBytes, SortInput};
 use crate::error::exit;
@@ -68,12 +68,13 @@ impl<'p> SinkOperator<'p> {
             },
             budget: Arc::clone(&runtime.budget),
             spill: Arc::clone(&runtime.spill),
+            stage: Arc::clone(&runtime.plan.nodes[self.node].name),
             rows: runtime.plan.batch_size,
             bytes: runtime.bound.bytes,
             threads: runtime.threads,
             compress: runtime.compresses(runtime.plan.nodes[self.node].schema.columns.len()),
         };
-        Some(Sorter::new(sorting, "sort"))
+        Some(Sorter::new(sorting, "sort", clinker_memory::priority::SORT))
     }
 
     /// Takes the rows of a batch: encodes them, or gives them to the sort.
@@ -363,18 +364,6 @@ impl<'p> SinkOperator<'p> {
             fail_rows(runtime, self.node, batch, std::slice::from_ref(&failure), &stop_as, out);
         }
     }
-}
-
-/// The columns of a key.
-fn key_columns(keys: &[SortKey], batch: &Batch) -> Vec<Column> {
-    let column = |key: &SortKey| match &key.from {
-        SortKeyFrom::Column(at) => batch.columns[*at].clone(),
-        SortKeyFrom::Widened(name) => {
-            let field = batch.widened.field(name);
-            field.map_or(Column::Null(batch.rows), |field| field.column.clone())
-        }
-    };
-    keys.iter().map(column).collect()
 }
 
 const UNPOISONED: &str = "a worker that panics ends the run before others go on";

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use clinker_memory::spill::{SpillDirectory, SpillError};
 use clinker_memory::{Budget, Reservation};
+use clinker_plan::{SortKey, SortKeyFrom};
 use clinker_record::key::{self, KeyField, Keys, Unordered};
 use clinker_record::stored::LevelTable;
 use clinker_record::{Batch, Column, SchemaRef};
@@ -74,6 +75,8 @@ pub(crate) struct Sorting {
     pub columns: Arc<KeyColumns>,
     pub budget: Arc<Budget>,
     pub spill: Arc<SpillDirectory>,
+    /// Whose rows they are, for reports.
+    pub stage: Arc<str>,
     /// Rows of a batch that is given back or stored.
     pub rows: usize,
     /// Bytes of one, about.
@@ -114,8 +117,8 @@ pub(crate) struct Held {
 }
 
 impl Sorter {
-    pub(crate) fn new(sorting: Sorting, holder: &'static str) -> Self {
-        let memory = sorting.budget.reserve_spillable(holder);
+    pub(crate) fn new(sorting: Sorting, holder: &'static str, priority: u8) -> Self {
+        let memory = sorting.budget.reserve_spillable(holder, priority);
         Self { sorting, held: Vec::new(), joined: 0, loose: 0, memory, runs: Vec::new(), levels: LevelTable::default() }
     }
 
@@ -130,6 +133,11 @@ impl Sorter {
         if self.loose >= CHUNK {
             self.join();
         }
+        self.relieve()
+    }
+
+    /// Gives memory back when the budget asks for it.
+    pub(crate) fn relieve(&mut self) -> Result<(), SpillError> {
         if self.memory.is_asked_to_spill() { self.spill() } else { Ok(()) }
     }
 
@@ -201,6 +209,21 @@ pub(crate) enum Part {
 }
 
 impl Part {
+    /// Ordinal of the last row among all rows of its Source.
+    pub(crate) fn last_ordinal(&self) -> u64 {
+        let ordinal = |batch: &Batch, row: usize| {
+            let (run, distance) = batch.origin.locate(row);
+            run.ordinal + distance
+        };
+        match self {
+            Part::Ready(batch) => batch.rows.checked_sub(1).map_or(0, |last| ordinal(batch, last)),
+            Part::Held(held, places) => {
+                let place = &held.order[places.end - 1];
+                ordinal(&held.batches[place.batch as usize], place.row as usize)
+            }
+        }
+    }
+
     /// The rows.
     pub(crate) fn rows(self) -> Batch {
         match self {
@@ -222,6 +245,18 @@ impl Sorted {
             }
         }
     }
+}
+
+/// The columns of a key.
+pub(crate) fn key_columns(keys: &[SortKey], batch: &Batch) -> Vec<Column> {
+    let column = |key: &SortKey| match &key.from {
+        SortKeyFrom::Column(at) => batch.columns[*at].clone(),
+        SortKeyFrom::Widened(name) => {
+            let field = batch.widened.field(name);
+            field.map_or(Column::Null(batch.rows), |field| field.column.clone())
+        }
+    };
+    keys.iter().map(column).collect()
 }
 
 /// The rows of these places as a batch. Only the batches that are needed take part: rows that are near to each other

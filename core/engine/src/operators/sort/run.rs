@@ -19,7 +19,7 @@ pub(super) struct RunWriter {
 
 impl RunWriter {
     pub(super) fn new(sorting: &Sorting) -> Result<Self, SpillError> {
-        Ok(Self { writer: sorting.spill.create(sorting.compress)?, bytes: Vec::new() })
+        Ok(Self { writer: sorting.spill.create(&sorting.stage, sorting.compress)?, bytes: Vec::new() })
     }
 
     /// Appends rows, which follow all rows before them.

@@ -96,13 +96,14 @@ fn sorted_with(
         columns: Arc::new(|batch: &Batch| vec![batch.columns[0].clone()]),
         budget: Arc::clone(&budget),
         spill: Arc::clone(&spill),
+        stage: Arc::from("by_key"),
         rows,
         bytes,
         threads: 2,
         compress: rows.is_multiple_of(2),
     };
     let outcome = (|| {
-        let mut sorter = Sorter::new(sorting, "sort");
+        let mut sorter = Sorter::new(sorting, "sort", clinker_memory::priority::SORT);
         for batch in batches {
             let keyed =
                 Keyed::new(batch.clone(), &[field], &[batch.columns[0].clone()]).expect("integers have an order");

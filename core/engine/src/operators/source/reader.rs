@@ -13,24 +13,10 @@ use clinker_record::{LevelRun, Section};
 use super::levels::OpenLevels;
 use super::rejects::{data_error, source_fault};
 use crate::RunError;
+use crate::destinations::SourceFileAt;
 use crate::error::exit;
+use crate::feed::{Body, Work};
 use crate::runtime::Runtime;
-
-/// The next thing to do for a unit.
-pub(crate) struct Work {
-    /// Files opened since the last work, in order.
-    pub opened: Vec<u32>,
-    /// What is to be noted about files that ended since then.
-    pub notes: Vec<Diagnostic>,
-    pub body: Body,
-}
-
-pub(crate) enum Body {
-    Block(Box<BlockWork>),
-    /// The input cannot be read on; what came before counts.
-    Fault(RunError),
-    End,
-}
 
 /// A block with what decoding it needs.
 pub(crate) struct BlockWork {
@@ -71,7 +57,7 @@ pub(crate) struct SourceReader<'a> {
     plan: &'a SourcePlan,
     next_file: u32,
     current: Option<OpenedFile>,
-    opened: Vec<u32>,
+    opened: Vec<SourceFileAt>,
     notes: Vec<Diagnostic>,
     /// Column names of the first file, and the undeclared ones among them, in its order.
     first_columns: Option<Vec<Arc<str>>>,
@@ -167,7 +153,7 @@ impl<'a> SourceReader<'a> {
         }
         let opened = self.plan.reader.open(&identity, &mut input).map_err(|fault| self.fault(fault))?;
         let shape = Arc::new(self.shape(&opened)?);
-        self.opened.push(self.next_file - 1);
+        self.opened.push(SourceFileAt { source: self.node, file: self.next_file - 1 });
         let levels = OpenLevels::new(self.plan.reader.levels());
         self.current =
             Some(OpenedFile { input, cutter: opened.cutter, decoder: opened.decoder, shape, rows: 0, levels });
