@@ -12,8 +12,8 @@ use clinker_record::{Batch, Category};
 
 use crate::destinations::SourceFileAt;
 use crate::operators::sort::Keyed;
-use crate::slot::SlotInput;
 use crate::operators::transform::log::PendingLog;
+use crate::slot::SlotInput;
 use crate::{Books, RunError};
 
 /// A failure of one row, rendered, in front of its place in the order.

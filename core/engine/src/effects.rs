@@ -8,6 +8,7 @@ use crate::RunError;
 use crate::apply::{Applier, OpenOutput};
 use crate::block::BlockResult;
 use crate::destinations::SourceFileAt;
+use crate::error::exit;
 use crate::operators::sort::{Part, spill_failed};
 use crate::runtime::{Runtime, sources_above};
 use crate::sequencer::Effects;
@@ -120,7 +121,7 @@ impl UnitEffects<'_, '_> {
                     part.sort();
                     self.settle_and_apply(part)?;
                 }
-                Err(TooLarge) if last == 0 => return Err(RunError::internal("a single row is too large to evaluate")),
+                Err(TooLarge) if last == 0 => return Err(row_too_large(self.runtime, &piece)),
                 Err(TooLarge) => {
                     let middle = (piece.rows / 2) as u32;
                     pieces.push(piece.take(&(middle..piece.rows as u32).collect::<Vec<_>>()));
@@ -130,4 +131,18 @@ impl UnitEffects<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// E310: one row needs more memory than the share of the budget that a program has. A row cannot be divided.
+pub(crate) fn row_too_large(runtime: &Runtime<'_>, row: &Batch) -> RunError {
+    let (run, distance) = row.origin.locate(0);
+    let source = &runtime.context.sources[usize::from(run.source)];
+    let (used, limit) = (runtime.batch_budget, runtime.budget.limit());
+    let message = format!(
+        "{}: arena exceeded budget (over {used}/{limit}) [one row is too large to evaluate: file {}, row {}]",
+        source.name,
+        source.files[run.file as usize].shown,
+        run.row + distance
+    );
+    RunError::coded(exit::CONFIGURATION, "E310", message).help("raise `pipeline.memory.limit` or `--memory-limit`")
 }

@@ -15,7 +15,7 @@ use clinker_record::{Batch, Column, Origin, Undeclared};
 use crate::RunError;
 use crate::apply::Applier;
 use crate::block::{BlockResult, PendingFailure, Turn, Written};
-use crate::effects::UnitEffects;
+use crate::effects::{UnitEffects, row_too_large};
 use crate::feed::{Body, Feed, Work};
 use crate::operators::merge::merge;
 use crate::operators::route::route;
@@ -416,7 +416,7 @@ impl Draw {
 fn halves(mut piece: Piece, runtime: &Runtime<'_>) -> Result<[Piece; 2], RunError> {
     let rows = piece.batch.rows as u32;
     if rows < 2 {
-        return Err(RunError::internal("a single row is too large to evaluate"));
+        return Err(row_too_large(runtime, &piece.batch));
     }
     let middle = rows / 2;
     let first_rows: Vec<u32> = (0..middle).collect();

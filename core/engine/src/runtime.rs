@@ -7,8 +7,8 @@ use clinker_cxl::{RunContext, SourceContext};
 use clinker_dlq::{Clock, ColumnMap, Layout, SOURCE_RECORD};
 use clinker_events::{Level, Progress, Subscriber};
 use clinker_format::BlockBound;
-use clinker_memory::{Budget, Policy};
 use clinker_memory::spill::SpillDirectory;
+use clinker_memory::{Budget, Policy};
 use clinker_plan::{CompiledPlan, Delivery, MergeMode, NodeId, Operator, SourcePlan, Strategy};
 
 use crate::envelope::InputOpener;

@@ -164,10 +164,12 @@ impl<'p> Schedule<'p> {
     /// Whether the turn of every input has come that a node leads to and that it alone feeds. Inputs up to a Merge that
     /// pulls them are none: it comes to them by itself.
     fn has_turn(&self, node: NodeId, pulled_by: NodeId) -> bool {
-        self.plan.held_edges().filter(|(reader, at, _)| self.plan.is_deferred(*reader, *at)).all(|(reader, at, input)| {
-            let pulled = pulled_by < self.plan.nodes.len() && reaches(self.plan, reader, pulled_by);
-            pulled || !reaches(self.plan, node, input.node) || self.turns[reader] == at
-        })
+        self.plan.held_edges().filter(|(reader, at, _)| self.plan.is_deferred(*reader, *at)).all(
+            |(reader, at, input)| {
+                let pulled = pulled_by < self.plan.nodes.len() && reaches(self.plan, reader, pulled_by);
+                pulled || !reaches(self.plan, node, input.node) || self.turns[reader] == at
+            },
+        )
     }
 
     /// What pulls the rows of a Merge that takes turns.
@@ -232,8 +234,7 @@ fn parts(plan: &CompiledPlan) -> Vec<Part> {
             continue;
         }
         let above = pulled(plan, merge);
-        let sources: Vec<NodeId> =
-            above.nodes.iter().copied().filter(|id| plan.nodes[*id].inputs.is_empty()).collect();
+        let sources: Vec<NodeId> = above.nodes.iter().copied().filter(|id| plan.nodes[*id].inputs.is_empty()).collect();
         let reads = waiting(plan).filter(|(id, at, _)| above.inputs.contains(&(*id, *at)));
         let reads: Vec<Input> = reads.map(|(_, _, input)| input).collect();
         taken.extend(&above.nodes);

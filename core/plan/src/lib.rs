@@ -33,9 +33,9 @@ pub use documents::{DocumentPlan, FieldPlan, LevelPlan, SectionFault, SectionPla
 pub use explain::{ExplainSettings, explain_dot, explain_json, explain_text, resolved_outputs};
 pub use formats::formats;
 pub use model::{
-    Check, CompiledPlan, DeadLetterPlan, Delivery, FailurePolicy, HeldBecause, IfExists, Input, LogPlan, LogWhen, MemoryPlan, MergeMode,
-    MergePlan, Node, NodeId, OnUnmapped, Operator, OutputSource, OversizeGroup, Port, ProjectedColumn, ProjectedFrom,
-    Projection, Rate, RoutePlan, SinkPlan, SortKey, SortKeyFrom, SourceColumn, SourceOrder, SourcePlan, SpillPlan, SplitPlan,
-    Strategy, TransformPlan, Validation, WidenedColumns,
+    Check, CompiledPlan, DeadLetterPlan, Delivery, FailurePolicy, HeldBecause, IfExists, Input, LogPlan, LogWhen,
+    MemoryPlan, MergeMode, MergePlan, Node, NodeId, OnUnmapped, Operator, OutputSource, OversizeGroup, Port,
+    ProjectedColumn, ProjectedFrom, Projection, Rate, RoutePlan, SinkPlan, SortKey, SortKeyFrom, SourceColumn,
+    SourceOrder, SourcePlan, SpillPlan, SplitPlan, Strategy, TransformPlan, Validation, WidenedColumns,
 };
 pub use template::PathTemplate;

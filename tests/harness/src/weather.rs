@@ -26,8 +26,8 @@ pub const ALL: [Weather; 8] = [
     Weather::Batch(1),
     Weather::Batch(3),
     Weather::Batch(2048),
+    Weather::Memory("32K"),
     Weather::Memory("64M"),
-    Weather::Memory("512M"),
     Weather::Pieces(7),
 ];
 

@@ -55,38 +55,54 @@ fn above(nodes: &[Node], node: NodeId) -> Vec<bool> {
 struct Above {
     /// Sources, and Merges that read what is held, from which rows get here without being held.
     chains: Vec<NodeId>,
-    /// Sources that must have ended before any row gets here, because what is read here is held.
+    /// The same of everything that must have ended before any row gets here, because what is read here is held.
     awaited: Vec<NodeId>,
 }
 
-/// The first input of an `interleave` that would wait for itself: its chain also feeds another input of that Merge, or it
-/// would have to end before the Merge may begin, or another Merge takes it in turns.
+/// The first input of an `interleave` that would wait for itself: its chain also feeds another input of that Merge, or
+/// another Merge takes it in turns, or it would have to end before the Merge may begin.
 fn circular_wait(nodes: &[Node]) -> Option<(NodeId, usize)> {
     let found = chains(nodes);
-    let mut before: Vec<NodeId> = Vec::new();
-    for (id, node) in nodes.iter().enumerate() {
-        if !takes_turns(node) {
-            continue;
-        }
-        let handed = |at: usize| node.deliveries[at] == Delivery::Handoff;
-        let awaited: Vec<NodeId> = (0..node.inputs.len())
-            .flat_map(|at| {
-                let input = node.inputs[at].node;
-                if handed(at) { found[input].awaited.clone() } else { sources(nodes, input) }
-            })
-            .collect();
-        for at in (0..node.inputs.len()).filter(|at| handed(*at)) {
+    let units: Vec<NodeId> = (0..nodes.len()).filter(|id| takes_turns(&nodes[*id])).collect();
+    for (place, id) in units.iter().enumerate() {
+        let node = &nodes[*id];
+        let handed = |at: &usize| node.deliveries[*at] == Delivery::Handoff;
+        let awaited = all_awaited(*id, &units, &found);
+        for at in (0..node.inputs.len()).filter(handed) {
             let own = &found[node.inputs[at].node].chains;
-            let shares = |other: usize| handed(other) && meet(own, &found[node.inputs[other].node].chains);
+            let shares = |other: usize| handed(&other) && meet(own, &found[node.inputs[other].node].chains);
             let beside = (0..node.inputs.len()).any(|other| other != at && shares(other));
-            let rival = before.iter().any(|other| !reaches(nodes, *other, id) && meet(own, &found[*other].chains));
+            let rival =
+                units[..place].iter().any(|other| !reaches(nodes, *other, *id) && meet(own, &found[*other].chains));
             if beside || rival || meet(own, &awaited) {
-                return Some((id, at));
+                return Some((*id, at));
             }
         }
-        before.push(id);
     }
     None
+}
+
+/// Everything that must have ended before a Merge that takes turns may begin: what is read there, and what the units that
+/// hold it wait for in their turn.
+fn all_awaited(merge: NodeId, units: &[NodeId], found: &[Above]) -> Vec<NodeId> {
+    let mut awaited = found[merge].awaited.clone();
+    let mut next = 0;
+    while let Some(origin) = awaited.get(next).copied() {
+        next += 1;
+        let own = found[origin].awaited.iter();
+        let of_units = units.iter().filter(|unit| **unit != merge && found[**unit].chains.contains(&origin));
+        let more: Vec<NodeId> = own
+            .chain(of_units.flat_map(|unit| &found[*unit].awaited))
+            .copied()
+            .filter(|id| !awaited.contains(id))
+            .collect();
+        for id in more {
+            if !awaited.contains(&id) {
+                awaited.push(id);
+            }
+        }
+    }
+    awaited
 }
 
 /// For each node what it takes its rows from.
@@ -103,7 +119,7 @@ fn chains(nodes: &[Node]) -> Vec<Above> {
                 own.awaited.extend_from_slice(&found[input.node].awaited);
             } else {
                 own.chains.push(id);
-                own.awaited.extend(sources(nodes, input.node));
+                own.awaited.extend(origins(nodes, input.node));
             }
         }
         for list in [&mut own.chains, &mut own.awaited] {
@@ -124,9 +140,14 @@ fn takes_turns(node: &Node) -> bool {
     matches!(&node.operator, Operator::Merge(merge) if matches!(merge.mode, MergeMode::Interleave { .. }))
 }
 
-fn sources(nodes: &[Node], node: NodeId) -> Vec<NodeId> {
+/// All Sources above a node, and all Merges there that read what is held.
+fn origins(nodes: &[Node], node: NodeId) -> Vec<NodeId> {
     let above = above(nodes, node);
-    (0..=node).filter(|at| above[*at] && nodes[*at].inputs.is_empty()).collect()
+    let reads_held = |id: NodeId| {
+        let held = |at: &usize| nodes[id].deliveries[*at] != Delivery::Handoff && !is_deferred(nodes, id, *at);
+        (0..nodes[id].inputs.len()).any(|at| held(&at))
+    };
+    (0..=node).filter(|at| above[*at] && (nodes[*at].inputs.is_empty() || reads_held(*at))).collect()
 }
 
 /// Whether rows get from one node to another without being held.

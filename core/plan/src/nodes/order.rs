@@ -152,7 +152,8 @@ pub(crate) fn declared(
     }
     if nested {
         let message = format!("{owner}: records inside nested or repeated envelopes have no order of their own");
-        faults.push(Fault::new("E366", entry.key_span, message).help("leave `sort_order` out; a sink can order records"));
+        faults
+            .push(Fault::new("E366", entry.key_span, message).help("leave `sort_order` out; a sink can order records"));
         return None;
     }
     let keys = bind(owner, &order, columns?, false, faults)?;

@@ -275,12 +275,7 @@ fn e366_declared_order_that_cannot_be() {
 
 #[test]
 fn nodes_2_1_source_keys_that_are_not_built() {
-    for key in [
-        "correlation_key: id",
-        "watermark: { column: id }",
-        "dlq_granularity: document",
-        "resource: r",
-    ] {
+    for key in ["correlation_key: id", "watermark: { column: id }", "dlq_granularity: document", "resource: r"] {
         let name = key.split(':').next().expect("a key");
         expect(&with(&format!("‹{key}")), &[("E000", &format!("`{name}` of a source's `config` is not available"))]);
     }

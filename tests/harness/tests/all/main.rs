@@ -2,6 +2,7 @@
 
 mod cases;
 mod codes;
+mod held;
 mod kills;
 mod outputs;
 mod random;

@@ -231,7 +231,14 @@ impl<'a> Barrier<'a> {
         notes.extend(self.violation);
         let head = Head { opened: self.opened, notes, books: self.books, population: self.population };
         let rejected = self.rejected.scan();
-        Ok(Release { runtime: self.runtime, node: self.node, head: Some(head), sorted: Some(sorted), rejected, in_order })
+        Ok(Release {
+            runtime: self.runtime,
+            node: self.node,
+            head: Some(head),
+            sorted: Some(sorted),
+            rejected,
+            in_order,
+        })
     }
 }
 
@@ -316,7 +323,8 @@ impl Release<'_> {
 
 impl Feed for Release<'_> {
     fn next(&mut self) -> Option<Work> {
-        self.step().unwrap_or_else(|error| Some(Work { opened: Vec::new(), notes: Vec::new(), body: Body::Fault(error) }))
+        self.step()
+            .unwrap_or_else(|error| Some(Work { opened: Vec::new(), notes: Vec::new(), body: Body::Fault(error) }))
     }
 }
 

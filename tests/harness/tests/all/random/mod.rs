@@ -7,7 +7,7 @@ mod generate;
 mod model;
 mod outputs;
 mod plan;
-mod rng;
+pub mod rng;
 mod sources;
 
 use clinker_harness::weather::{self, Weather};
