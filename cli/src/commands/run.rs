@@ -94,6 +94,9 @@ fn conclude(outcome: Result<RunReport, RunError>, is_preview: bool, console: &Co
     match outcome {
         Ok(report) => {
             console.reports(&report.warnings);
+            if let Some(volume) = spill_volume(&report.spilled) {
+                console.line(Level::Error, &volume);
+            }
             if !is_preview {
                 summary(&report, console);
             }
@@ -112,6 +115,16 @@ fn conclude(outcome: Result<RunReport, RunError>, is_preview: bool, console: &Co
             exit
         }
     }
+}
+
+/// What each stage has spilled; none when nothing was.
+fn spill_volume(spilled: &[(Arc<str>, u64)]) -> Option<String> {
+    let total: u64 = spilled.iter().map(|(_, bytes)| bytes).sum();
+    let stages: String = spilled.iter().map(|(stage, bytes)| format!("  {stage} → {bytes} bytes\n")).collect();
+    (!spilled.is_empty()).then(|| {
+        let total = format!("  Total: {total} bytes (compare against the --explain estimate)");
+        format!("=== Spill Volume (actual, per stage) ===\n{stages}{total}")
+    })
 }
 
 fn summary(report: &RunReport, console: &Console) {
@@ -193,4 +206,18 @@ fn install_signals(host: &Host) -> std::io::Result<()> {
         signal_hook::flag::register(signal, flag)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eng_105_what_each_stage_has_spilled_is_listed() {
+        assert_eq!(spill_volume(&[]), None);
+        let spilled = [(Arc::from("by_site"), 3_145_728), (Arc::from("all"), 1)];
+        let expected = "=== Spill Volume (actual, per stage) ===\n  by_site → 3145728 bytes\n  all → 1 bytes\n  Total: \
+                        3145729 bytes (compare against the --explain estimate)";
+        assert_eq!(spill_volume(&spilled).as_deref(), Some(expected));
+    }
 }
